@@ -1,0 +1,85 @@
+package compact
+
+import "time"
+
+// DefaultTargetRows is Lance's own default for rows per fragment.
+const DefaultTargetRows = 1 << 20
+
+// Policy says what a well-kept table looks like.
+type Policy struct {
+	// TargetRows is how many rows a fragment should have at least, from 1 on;
+	// 0 means DefaultTargetRows.
+	TargetRows int64
+}
+
+// Plan is what would be done and, for every fragment that stays as it is, why.
+type Plan struct {
+	Tasks []Task
+	Left  []Left
+}
+
+// Task merges neighbouring fragments; it is committed by itself.
+type Task struct {
+	// Fragments are the ids of the sources, in order.
+	Fragments []uint64
+	// Outputs is how many fragments take their place.
+	Outputs int
+	Rows    int64
+	// Bytes of the data files that are read.
+	Bytes  int64
+	Reason string
+}
+
+// Kind tells reasons apart by what an operator does about them.
+type Kind int
+
+const (
+	// Fine: nothing is wrong with the fragment; it needs no work.
+	Fine Kind = iota
+	// Unsupported: it could be merged, but not by this build.
+	Unsupported
+	// Broken: its bytes can't be read or contradict the format.
+	Broken
+)
+
+// Left is a fragment that stays as it is.
+type Left struct {
+	Fragment uint64
+	Kind     Kind
+	Reason   string
+}
+
+// Options of a Run.
+type Options struct {
+	Policy Policy
+	// DryRun plans and reports, and writes nothing.
+	DryRun bool
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Progress, if set, is called from the goroutine of Run.
+	Progress func(Progress)
+}
+
+// Progress of a Run.
+type Progress struct {
+	TasksDone, Tasks int
+	BytesDone, Bytes int64
+}
+
+// Result of a Run. With an error it tells what had been done before.
+type Result struct {
+	// Plan is what the run set out to do.
+	Plan Plan
+	// Changed: the table has a new version.
+	Changed          bool
+	FragmentsRemoved int
+	FragmentsAdded   int
+	FilesRemoved     int
+	FilesAdded       int
+	BytesWritten     int64
+	// Version after the run.
+	Version uint64
+	// Preempted, when not empty, says which other run was at work on what this
+	// one had planned; that part was left to it.
+	Preempted string
+}

@@ -1,0 +1,24 @@
+// Package compact merges small neighbouring fragments into few of the size that
+// the table's keeper asks for.
+//
+// MakePlan is pure: facts about the fragments in; tasks, and a reason for every
+// fragment that stays as it is, out. Run carries a plan out, one commit for
+// each task, and goes on until planning again finds nothing.
+//
+// # How rows move
+//
+// Fragments are merged by copying their encoded pages: each column's pages are
+// put one behind the other in a new file, where positions and priorities are
+// made anew and every byte of a page stays as it was. Columns are matched by
+// field id, never by name or place. Nothing is decoded, so memory is bounded by a copy
+// buffer, and what can't be merged that way is left alone.
+//
+// # What holds at any moment
+//
+//   - A task is committed whole or not at all, against the version that it read: a
+//     delete or update of its fragments that came in between makes it start over.
+//   - Its output is journalled before its first byte, and removed when its
+//     commit has certainly failed.
+//   - Rows keep their order within a task, their stable ids and their versions. A
+//     task's rows come where its new fragment ids sort, as in Lance.
+package compact

@@ -1,0 +1,212 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+)
+
+// Facts are what a plan is made from.
+type Facts struct {
+	Version uint64
+	// Fragments in ascending order of ids, which is the order of a scan.
+	Fragments []Fragment
+}
+
+// Fragment is what planning looks at.
+type Fragment struct {
+	ID uint64
+	// Rows that are stored, deleted ones included.
+	Rows    uint64
+	Deleted uint64
+	// Bytes of its data files, 0 when the manifest does not say.
+	Bytes int64
+	// Layout is equal for fragments that hold the same columns.
+	Layout string
+	// Blocked says why the fragment can't be merged with any other; "" when it can.
+	Blocked string
+	Kind    Kind
+	// seen: the files have been looked at; missing: one of them was not there.
+	seen, missing bool
+	// agreed is what its pages and those of others have to agree on, once seen.
+	agreed string
+}
+
+// FactsOf takes the facts that a manifest holds. What only the data files tell
+// is added by Survey.
+func FactsOf(t *table.Table) Facts {
+	f := Facts{Version: t.Version()}
+	cov, covErr := coverageOf(t)
+	columns := uncopyableColumn(t)
+	live := liveFields(t)
+	for _, frag := range t.Fragments() {
+		x := Fragment{ID: frag.GetId(), Rows: frag.GetPhysicalRows(), Deleted: frag.GetDeletionFile().GetNumDeletedRows()}
+		for _, d := range frag.GetFiles() {
+			x.Bytes += int64(d.GetFileSizeBytes())
+		}
+		x.Layout = layoutOf(frag, live)
+		x.Kind, x.Blocked = blockedBy(t, frag, live, cov, covErr, columns)
+		f.Fragments = append(f.Fragments, x)
+	}
+	slices.SortStableFunc(f.Fragments, func(a, b Fragment) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	return f
+}
+
+// blockedBy finds the first reason why copying pages can't merge a fragment.
+func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []covering, covErr error, columns string) (Kind, string) {
+	if n := unknownIn(f); n != "" {
+		return Unsupported, "its entry has " + n + ", which this build does not know"
+	}
+	if f.GetPhysicalRows() == 0 {
+		return Unsupported, "its entry does not say how many rows it has"
+	}
+	if n := f.GetDeletionFile().GetNumDeletedRows(); f.GetDeletionFile() != nil {
+		return Unsupported, fmt.Sprintf("%d of its %d rows are deleted, and merging it needs more than copying pages", n, f.GetPhysicalRows())
+	}
+	if covErr != nil {
+		return Broken, covErr.Error()
+	}
+	for _, c := range cov {
+		if c.Has(f.GetId()) {
+			return Unsupported, fmt.Sprintf("index %q covers it, and would have to be remapped", c.name)
+		}
+	}
+	if columns != "" {
+		return Unsupported, columns
+	}
+	if _, err := table.LineageOf(f); err != nil {
+		return Unsupported, err.Error()
+	}
+	seen := make(map[int32]bool)
+	held := 0
+	for _, d := range f.GetFiles() {
+		if d.BaseId != nil {
+			return Unsupported, fmt.Sprintf("data file %s lies in base %d, outside the table", d.GetPath(), d.GetBaseId())
+		}
+		if v := table.DataFileVersion(d); v != t.FileVersion() {
+			return Unsupported, fmt.Sprintf("data file %s is of version %s in a table of %s", d.GetPath(), v, t.FileVersion())
+		}
+		for _, id := range d.GetFields() {
+			if !live[id] {
+				continue
+			}
+			if seen[id] {
+				return Unsupported, fmt.Sprintf("field %d is in two of its data files", id)
+			}
+			seen[id] = true
+			held++
+		}
+	}
+	if held == 0 {
+		return Unsupported, "it has no data file with a column of today's schema"
+	}
+	return Fine, ""
+}
+
+// layoutOf names the columns that a fragment's files hold of today's schema.
+func layoutOf(f *pb.DataFragment, live map[int32]bool) string {
+	var ids []int32
+	for _, d := range f.GetFiles() {
+		for _, id := range d.GetFields() {
+			if live[id] {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return strings.Trim(fmt.Sprint(ids), "[]")
+}
+
+// liveFields are the field ids of today's schema. Files keep the ids of columns
+// that were dropped, and mark superseded ones with negative ids.
+func liveFields(t *table.Table) map[int32]bool {
+	live := make(map[int32]bool)
+	for _, f := range t.Manifest().GetFields() {
+		if f.GetId() >= 0 {
+			live[f.GetId()] = true
+		}
+	}
+	return live
+}
+
+// covering is an index that describes fragments.
+type covering struct {
+	table.Coverage
+	name string
+}
+
+func coverageOf(t *table.Table) ([]covering, error) {
+	var cov []covering
+	for _, i := range t.Indices() {
+		c, err := table.CoverageOf(i)
+		if err != nil {
+			return nil, err
+		}
+		cov = append(cov, covering{c, i.GetName()})
+	}
+	return cov, nil
+}
+
+// Metadata keys and names by which the format marks blob columns.
+const (
+	blobKey       = "lance-encoding:blob"
+	extensionKey  = "ARROW:extension:name"
+	blobExtension = "lance.blob.v2"
+)
+
+// narrowKeys are the key types of dictionaries that may not hold the words of
+// several pages together.
+var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "uint16": true}
+
+// uncopyableColumn says which column of the schema stands in the way of copying
+// pages, and why; "" when none does.
+func uncopyableColumn(t *table.Table) string {
+	for _, f := range t.Manifest().GetFields() {
+		if strings.EqualFold(string(f.GetMetadata()[blobKey]), "true") || f.GetExtensionName() == blobExtension || string(f.GetMetadata()[extensionKey]) == blobExtension {
+			return fmt.Sprintf("column %q holds blobs, whose bytes lie outside the pages", f.GetName())
+		}
+		// Readers miscount the values of an all-null page among others.
+		if strings.HasPrefix(f.GetLogicalType(), "fixed_size_list:struct") {
+			return fmt.Sprintf("column %q is a fixed-size list of structs, whose pages can't be read together when one is all null", f.GetName())
+		}
+		// dict:{values}:{keys}:{ordered}. Readers join the dictionaries of the
+		// pages that they read together, and fail when the keys run out.
+		if parts := strings.Split(f.GetLogicalType(), ":"); parts[0] == "dict" && len(parts) >= 3 && narrowKeys[parts[len(parts)-2]] {
+			return fmt.Sprintf("column %q is a dictionary with %s keys, which may not suffice for the words of several pages", f.GetName(), parts[len(parts)-2])
+		}
+	}
+	return ""
+}
+
+// unknownIn names an undecoded field of a fragment's entry or of one of its files'.
+// Newer releases may keep rows there that a copy would lose.
+func unknownIn(f *pb.DataFragment) string {
+	messages := []struct {
+		what string
+		m    protoreflect.ProtoMessage
+	}{{"fragment", f}, {"deletion file", f.GetDeletionFile()}}
+	for _, d := range f.GetFiles() {
+		messages = append(messages, struct {
+			what string
+			m    protoreflect.ProtoMessage
+		}{"data file", d})
+	}
+	for _, m := range messages {
+		if u := m.m.ProtoReflect().GetUnknown(); len(u) > 0 {
+			n, _, _ := protowire.ConsumeTag(u)
+			return fmt.Sprintf("%s field %d", m.what, n)
+		}
+	}
+	return ""
+}

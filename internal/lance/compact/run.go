@@ -1,0 +1,295 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+)
+
+// maxPasses bounds how often in a row a run plans again without having merged
+// anything, for conflicts above all. Passes that merge end by themselves: each leaves fewer
+// fragments.
+const maxPasses = 10
+
+// Run plans on the newest version, merges, and plans again until nothing is
+// left to do. What another run is at work on is left to it.
+func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
+	name, end := journal.Begin()
+	defer end()
+	r := &run{store: s, opts: o, name: name}
+	err := r.passes(ctx)
+	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = errors.Join(cause, err)
+	}
+	return r.res, err
+}
+
+// run is one Run under way.
+type run struct {
+	store objects.Store
+	opts  Options
+	name  string
+	res   Result
+	buf   []byte
+	prog  Progress
+	// conflict is the last one that a task met.
+	conflict error
+}
+
+func (r *run) now() time.Time {
+	if r.opts.Now != nil {
+		return r.opts.Now()
+	}
+	return time.Now()
+}
+
+func (r *run) committer() table.Committer { return table.Committer{Now: r.opts.Now} }
+
+// copyBuffer is shared by all files: they are written one after the other.
+func (r *run) copyBuffer() []byte {
+	if r.buf == nil {
+		r.buf = make([]byte, objects.CopyBuffer)
+	}
+	return r.buf
+}
+
+func (r *run) copied(n int64) {
+	r.res.BytesWritten += n
+	r.prog.BytesDone += n
+	r.report()
+}
+
+func (r *run) report() {
+	if r.opts.Progress != nil {
+		r.opts.Progress(r.prog)
+	}
+}
+
+// committed counts what a task has changed.
+func (r *run) committed(t *table.Table, old, added []*pb.DataFragment) {
+	r.res.Changed = true
+	r.res.Version = t.Version()
+	r.res.FragmentsRemoved += len(old)
+	r.res.FragmentsAdded += len(added)
+	for _, f := range old {
+		r.res.FilesRemoved += len(f.GetFiles())
+	}
+	for _, f := range added {
+		r.res.FilesAdded += len(f.GetFiles())
+	}
+	r.prog.TasksDone++
+	r.report()
+}
+
+func (r *run) passes(ctx context.Context) error {
+	merged := 0
+	for idle := 0; idle < maxPasses; idle++ {
+		if r.res.FragmentsRemoved > merged {
+			idle, merged = 0, r.res.FragmentsRemoved
+		}
+		t, err := table.Open(ctx, r.store)
+		if err != nil {
+			return err
+		}
+		if err := t.Writable(); err != nil {
+			return err
+		}
+		r.res.Version = t.Version()
+		facts, err := Survey(ctx, t, r.opts.Policy)
+		if err != nil {
+			return err
+		}
+		if stale, err := outrun(ctx, t, facts); err != nil {
+			return err
+		} else if stale {
+			continue
+		}
+		plan := MakePlan(facts, r.opts.Policy)
+		if r.res.Plan.Tasks == nil && r.res.Plan.Left == nil {
+			r.res.Plan = plan
+		}
+		if len(plan.Tasks) == 0 && r.res.FragmentsRemoved == 0 && r.conflict != nil {
+			r.res.Preempted = "other writers were there first: " + r.conflict.Error()
+		}
+		if len(plan.Tasks) == 0 || r.opts.DryRun {
+			return nil
+		}
+		progress, err := r.pass(ctx, t, plan.Tasks)
+		if err != nil || !progress {
+			return err
+		}
+	}
+	if !r.res.Changed && r.conflict != nil {
+		return fmt.Errorf("%w; the last: %w", table.ErrContended, r.conflict)
+	}
+	return nil
+}
+
+// outrun tells whether a data file is missing because others have merged its
+// fragment and cleaned up since the version was opened.
+func outrun(ctx context.Context, t *table.Table, f Facts) (bool, error) {
+	if !slices.ContainsFunc(f.Fragments, func(x Fragment) bool { return x.missing }) {
+		return false, nil
+	}
+	newest, _, err := table.Newest(ctx, t.Store())
+	return newest.Version != t.Version(), err
+}
+
+// pass carries out the tasks of one plan. again tells that planning again may
+// find more that this run can do.
+func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again bool, err error) {
+	tasks, err = r.unclaimed(ctx, tasks)
+	if err != nil || len(tasks) == 0 {
+		return false, err
+	}
+	r.prog.Tasks = r.prog.TasksDone + len(tasks)
+	for _, x := range tasks {
+		r.prog.Bytes += x.Bytes
+	}
+	ids, err := r.reserve(ctx, t, tasks)
+	if err != nil {
+		if errors.Is(err, table.ErrConflict) {
+			r.conflict = err
+			return true, nil
+		}
+		return false, err
+	}
+	for _, x := range tasks {
+		k := &task{run: r, Task: x, ids: ids[:x.Outputs]}
+		ids = ids[x.Outputs:]
+		err := k.do(ctx)
+		switch {
+		case err == nil:
+			again = true
+		case ctx.Err() != nil:
+			return false, errors.Join(ctx.Err(), err)
+		case errors.Is(err, objects.ErrUnknown):
+			return false, err
+		case errors.Is(err, errPreempted):
+			r.res.Preempted = err.Error()
+		case errors.Is(err, table.ErrConflict):
+			// Somebody changed what this task was to merge: plan it anew.
+			r.conflict = err
+			again = true
+		default:
+			return false, err
+		}
+	}
+	return again, nil
+}
+
+// unclaimed leaves out tasks that another run is at work on.
+func (r *run) unclaimed(ctx context.Context, tasks []Task) ([]Task, error) {
+	claims, err := r.claims(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool {
+		for _, c := range claims {
+			if overlap(c.Fragments, t.Fragments) {
+				r.res.Preempted = describe(c)
+				return true
+			}
+		}
+		return false
+	}), nil
+}
+
+// claims are the records of other runs that seem to be at work.
+func (r *run) claims(ctx context.Context) ([]*journal.Record, error) {
+	records, err := journal.List(ctx, r.store)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(c *journal.Record) bool {
+		return c.Kind != journal.Rewrite || c.Holder.Run == r.name || !c.Alive(r.now())
+	}), nil
+}
+
+// claimedBy tells who claimed a fragment of mine before it did. Both writers
+// look after they have written, so at least one sees the other; the order of
+// times and ids makes it the same one for both.
+func (r *run) claimedBy(ctx context.Context, mine *journal.Record) (string, error) {
+	claims, err := r.claims(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range claims {
+		if overlap(c.Fragments, mine.Fragments) && (c.Time.Before(mine.Time) || c.Time.Equal(mine.Time) && c.ID < mine.ID) {
+			return describe(c), nil
+		}
+	}
+	return "", nil
+}
+
+func overlap(a, b []uint64) bool {
+	return slices.ContainsFunc(a, func(id uint64) bool { return slices.Contains(b, id) })
+}
+
+func describe(c *journal.Record) string {
+	return fmt.Sprintf("another run (process %d, since %s) is merging fragments %d to %d of version %d",
+		c.Holder.PID, c.Time.Format(time.RFC3339), slices.Min(c.Fragments), slices.Max(c.Fragments), c.Version)
+}
+
+// stillThere keeps the promise of a record: without the fragments that it names,
+// nothing of its job is committed.
+func stillThere(t *table.Table, fragments []uint64) error {
+	there := make(map[uint64]bool)
+	for _, f := range t.Fragments() {
+		there[f.GetId()] = true
+	}
+	for _, id := range fragments {
+		if !there[id] {
+			return fmt.Errorf("%w: fragment %d is no longer there in version %d", table.ErrConflict, id, t.Version())
+		}
+	}
+	return nil
+}
+
+// reserve gets ids for all new fragments in one commit.
+func (r *run) reserve(ctx context.Context, t *table.Table, tasks []Task) ([]uint64, error) {
+	n := 0
+	rec := journal.New(journal.Reserve, r.now())
+	rec.Holder.Run = r.name
+	rec.Version = t.Version()
+	for _, x := range tasks {
+		n += x.Outputs
+		rec.Fragments = append(rec.Fragments, x.Fragments...)
+	}
+	txn := &pb.Transaction{
+		Uuid:      uuid.NewString(),
+		Operation: &pb.Transaction_ReserveFragments_{ReserveFragments: &pb.Transaction_ReserveFragments{NumFragments: uint32(n)}},
+	}
+	rec.Files = []string{table.TransactionName(t.Version(), txn.GetUuid())}
+	k := &task{run: r, rec: rec}
+	if err := rec.Write(ctx, r.store); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: %w", err), k.release(ctx))
+	}
+	c := r.committer()
+	c.Fits = func(head *table.Table) error { return stillThere(head, rec.Fragments) }
+	after, err := c.Commit(ctx, t, txn)
+	if errors.Is(err, objects.ErrUnknown) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.discard(ctx))
+	}
+	r.res.Changed = true
+	r.res.Version = after.Version()
+	top, _ := after.MaxFragmentID()
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = top - uint64(n-1-i)
+	}
+	_ = k.release(ctx) // one that stays goes with the next cleanup
+	return ids, nil
+}

@@ -1,0 +1,253 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+)
+
+// discardTime bounds the removal of own output, also after a cancel: a worker that is
+// told to stop has 10 s.
+const discardTime = 8 * time.Second
+
+// errPreempted is wrapped by errors that say which other run has the fragments.
+var errPreempted = errors.New("pre-empted")
+
+// task merges the fragments of one Task.
+type task struct {
+	*run
+	Task
+	// ids are reserved for the new fragments.
+	ids []uint64
+	t   *table.Table
+	old []*pb.DataFragment
+	rec *journal.Record
+	txn *pb.Transaction
+	// names of the new data files, without their directory.
+	names []string
+}
+
+// do claims the fragments, copies them and commits. With an error other than
+// objects.ErrUnknown nothing was committed and nothing is left behind.
+func (k *task) do(ctx context.Context) error {
+	if err := k.prepare(ctx); err != nil {
+		return err
+	}
+	if err := k.claim(ctx); err != nil {
+		return err
+	}
+	stop := k.keepTouching(ctx)
+	err := k.rewrite(ctx)
+	stop()
+	if errors.Is(err, objects.ErrUnknown) {
+		// It may have been committed, or a file may still appear: the record
+		// tells whoever comes next.
+		return err
+	}
+	if errors.Is(err, objects.ErrNotFound) {
+		// A source has gone: others merged its fragment and cleaned up. If so,
+		// that is what to say.
+		if now := k.prepare(ctx); errors.Is(now, table.ErrConflict) {
+			err = now
+		}
+	}
+	if err != nil {
+		return errors.Join(err, k.discard(ctx))
+	}
+	// The commit stands. A record that can't be removed now goes with the next cleanup.
+	_ = k.release(ctx)
+	return nil
+}
+
+// prepare looks at today's table: what was planned must still be there, before
+// anything expensive is done.
+func (k *task) prepare(ctx context.Context) error {
+	t, err := table.Open(ctx, k.store)
+	if err != nil {
+		return err
+	}
+	if err := t.Writable(); err != nil {
+		return err
+	}
+	k.t, k.old = t, nil
+	byID := make(map[uint64]*pb.DataFragment)
+	for _, f := range t.Fragments() {
+		byID[f.GetId()] = f
+	}
+	facts := make(map[uint64]Fragment)
+	for _, f := range FactsOf(t).Fragments {
+		facts[f.ID] = f
+	}
+	for _, id := range k.Fragments {
+		f := byID[id]
+		if f == nil {
+			return fmt.Errorf("%w: fragment %d is no longer there in version %d", table.ErrConflict, id, t.Version())
+		}
+		if b := facts[id].Blocked; b != "" {
+			return fmt.Errorf("%w: fragment %d by version %d: %s", table.ErrConflict, id, t.Version(), b)
+		}
+		k.old = append(k.old, f)
+	}
+	return nil
+}
+
+// claim journals what will be written, and gives way to whoever claimed one of
+// the fragments earlier.
+func (k *task) claim(ctx context.Context) error {
+	k.txn = &pb.Transaction{Uuid: uuid.NewString()}
+	k.rec = journal.New(journal.Rewrite, k.now())
+	k.rec.Holder.Run = k.name
+	k.rec.Version = k.t.Version()
+	k.rec.Fragments = k.Fragments
+	k.names = nil
+	for range k.ids {
+		n := newDataFile()
+		k.names = append(k.names, n)
+		k.rec.Files = append(k.rec.Files, table.DataDir+"/"+n)
+	}
+	k.rec.Files = append(k.rec.Files, table.TransactionName(k.t.Version(), k.txn.GetUuid()))
+	if err := k.rec.Write(ctx, k.store); err != nil {
+		// There or not, nothing that it names was touched.
+		return errors.Join(fmt.Errorf("journal: %w", err), k.release(ctx))
+	}
+	by, err := k.claimedBy(ctx, k.rec)
+	if err == nil && by != "" {
+		err = fmt.Errorf("%w: %s", errPreempted, by)
+	}
+	if err != nil {
+		return errors.Join(err, k.release(ctx))
+	}
+	return nil
+}
+
+// keepTouching shows others that the writer of the record is at work.
+func (k *task) keepTouching(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(journal.TouchEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				// A record that can't be touched ages, and the claim with it;
+				// the commit decides who wins.
+				_ = k.rec.Touch(ctx, k.store)
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// rewrite writes the new fragments and commits them.
+func (k *task) rewrite(ctx context.Context) error {
+	rows := make([]uint64, len(k.old))
+	for i, f := range k.old {
+		rows[i] = f.GetPhysicalRows()
+	}
+	group := &pb.Transaction_Rewrite_Group{OldFragments: k.old}
+	for i, part := range share(rows, len(k.ids)) {
+		var from []*pb.DataFragment
+		for _, j := range part {
+			from = append(from, k.old[j])
+		}
+		f, err := k.merge(ctx, from, k.names[i])
+		if err != nil {
+			return err
+		}
+		f.Id = k.ids[i]
+		group.NewFragments = append(group.NewFragments, f)
+	}
+	k.txn.Operation = &pb.Transaction_Rewrite_{Rewrite: &pb.Transaction_Rewrite{Groups: []*pb.Transaction_Rewrite_Group{group}}}
+	after, err := k.committer().Commit(ctx, k.t, k.txn)
+	if err != nil {
+		return err
+	}
+	k.committed(after, k.old, group.NewFragments)
+	return nil
+}
+
+// merge copies fragments into one new data file.
+func (k *task) merge(ctx context.Context, from []*pb.DataFragment, name string) (*pb.DataFragment, error) {
+	lineage := table.Lineage{}
+	if k.t.StableRowIDs() {
+		var err error
+		if lineage, err = table.ConcatLineage(from); err != nil {
+			return nil, err
+		}
+	}
+	full := table.DataDir + "/" + name
+	w, err := k.store.Create(ctx, full)
+	if err != nil {
+		return nil, fmt.Errorf("creating %s: %w", full, err)
+	}
+	defer w.Abort()
+	o := newOutput(k.t, from[0], datafile.NewWriter(w, k.copyBuffer()), k.copied)
+	for _, f := range from {
+		if err := o.add(ctx, k.t, f); err != nil {
+			return nil, err
+		}
+	}
+	d, err := o.finish(ctx, k.t, name)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s: %w", full, err)
+	}
+	if err := k.verify(ctx, o, d); err != nil {
+		return nil, err
+	}
+	f := &pb.DataFragment{Files: []*pb.DataFile{d}, PhysicalRows: o.rows}
+	lineage.Set(f)
+	return f, nil
+}
+
+// verify reads back what describes the new file: whatever is wrong with it must
+// come to light before the old ones are given up.
+func (k *task) verify(ctx context.Context, o *output, d *pb.DataFile) error {
+	file, err := datafile.Open(ctx, k.store, table.DataName(d))
+	if err != nil {
+		return fmt.Errorf("reading back: %w", err)
+	}
+	defer file.Close()
+	if file.Descriptor.GetLength() != o.rows || len(file.Columns) != len(o.columns) {
+		return fmt.Errorf("reading back %s: %d rows and %d columns, not %d and %d", d.GetPath(), file.Descriptor.GetLength(), len(file.Columns), o.rows, len(o.columns))
+	}
+	for i, c := range file.Columns {
+		if !proto.Equal(c, o.columns[i]) {
+			return fmt.Errorf("reading back %s: column %d is not what was written", d.GetPath(), i)
+		}
+	}
+	return nil
+}
+
+// discard removes the output of a commit that has certainly not happened.
+func (k *task) discard(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
+	defer cancel()
+	for _, name := range k.rec.Files {
+		if err := k.store.Delete(ctx, name); err != nil {
+			// The record stays, so that the next cleanup finds the rest.
+			return fmt.Errorf("removing %s: %w", name, err)
+		}
+	}
+	return k.rec.Remove(ctx, k.store)
+}
+
+// release removes the record alone.
+func (k *task) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
+	defer cancel()
+	return k.rec.Remove(ctx, k.store)
+}
