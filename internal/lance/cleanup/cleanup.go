@@ -1,0 +1,73 @@
+package cleanup
+
+import (
+	"context"
+	"time"
+)
+
+// Policy says which versions are due: those that are older than Retain and
+// not among the newest MinVersions. Tagged and branched-from versions stay.
+type Policy struct {
+	// Retain is the age up to which every version is kept; 0 keeps none for its age.
+	Retain time.Duration
+	// MinVersions is how many of the newest versions are kept whatever their
+	// age; values below 1 mean 1.
+	MinVersions int
+}
+
+// Options of a Run.
+type Options struct {
+	Policy Policy
+	// DryRun reports what would go and removes nothing.
+	DryRun bool
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Parallel bounds the deletes in flight; 0 means 16.
+	Parallel int
+	// Progress, if set, is called with how many of the objects are gone. Calls
+	// don't overlap.
+	Progress func(done, total int)
+	// Wait waits before a delete that failed is tried again; nil waits by the clock.
+	Wait func(context.Context, time.Duration) error
+}
+
+// File is an object that would go.
+type File struct {
+	Name   string
+	Size   int64
+	Reason string
+}
+
+// Kept is a version that would be due but stays.
+type Kept struct {
+	Version uint64
+	Reason  string
+}
+
+// Result of a Run. With an error it tells what had been done before.
+type Result struct {
+	// Changed: the table lost a version or a file.
+	Changed            bool
+	OldVersionsRemoved int
+	BytesRemoved       int64
+	DataFilesRemoved   int
+	FilesRemoved       int
+	// Removed are the versions that went, or with DryRun would go.
+	Removed []uint64
+	// Files are the objects that would go, manifests included; set with DryRun only.
+	Files []File
+	Kept  []Kept
+	// Versions that are left.
+	Versions int
+}
+
+// Detection is what a cheap look at the table says.
+type Detection struct {
+	// Due: a run now would remove at least one version, or finish what another
+	// run left behind.
+	Due      bool
+	Versions int
+	Newest   uint64
+	// Reason in words, whether due or not.
+	Reason string
+}
