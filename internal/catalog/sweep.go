@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
+	"github.com/seaweedfs/seaweedfs/weed/s3api/s3tables"
+)
+
+const (
+	// deregistered marks a dataset whose table is to be invisible until it is
+	// registered again.
+	deregistered = ".lance-deregistered"
+	// versions is where a dataset's versions are; without it there are none.
+	versions = "_versions"
+	// headPage is enough for all that sorts between the two in a dataset's
+	// directory; with more there, the table counts as written.
+	headPage = 64
+)
+
+// Each calls yield for every Lance table, bucket by bucket, and stops at the
+// first error, yield's or that of a listing.
+func (c *Catalog) Each(ctx context.Context, yield func(Table) error) error {
+	err := c.each(ctx, s3tables.TablesPath, func(e *filer_pb.Entry) error {
+		b, ok := readBucket(e)
+		if !ok {
+			return nil
+		}
+		return c.eachIn(ctx, b, yield)
+	})
+	if err != nil {
+		return fmt.Errorf("finding tables: %w", err)
+	}
+	return nil
+}
+
+// eachIn calls yield for the Lance tables of one bucket.
+func (c *Catalog) eachIn(ctx context.Context, b bucket, yield func(Table) error) error {
+	records, err := c.records(ctx, b)
+	if err != nil {
+		return err
+	}
+	shared := overlaps(records)
+	for i, r := range records {
+		if !r.lance {
+			continue
+		}
+		state, err := c.stateOf(ctx, r.table.Dir)
+		if err != nil {
+			return err
+		}
+		if state != inUse {
+			continue
+		}
+		if err := yield(judge(b, records, shared, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// records reads all tables and views of a bucket.
+func (c *Catalog) records(ctx context.Context, b bucket) ([]record, error) {
+	var namespaces []string
+	err := c.each(ctx, b.dir(), func(e *filer_pb.Entry) error {
+		if e.GetIsDirectory() && !strings.HasPrefix(e.GetName(), ".") {
+			namespaces = append(namespaces, e.GetName())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var records []record
+	for _, ns := range namespaces {
+		parts, err := s3tables.ParseNamespace(ns)
+		if err != nil {
+			// No namespace can have this name, so no table is in it.
+			continue
+		}
+		err = c.each(ctx, path.Join(b.dir(), ns), func(e *filer_pb.Entry) error {
+			if r, ok := readRecord(b.name, ns, parts, e); ok {
+				records = append(records, r)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Clip(records), nil
+}
+
+// judge returns the i-th record's table with all that speaks against it.
+func judge(b bucket, records []record, shared []int, i int) Table {
+	t := records[i].table
+	switch {
+	case t.Refused != "":
+	case b.refused != "":
+		t.Refused = b.refused
+	case shared[i] >= 0:
+		t.Refused = fmt.Sprintf("its files and those of %s are in the same place", records[shared[i]].table)
+	}
+	return t
+}
+
+// state is what a dataset's directory says about its table.
+type state int
+
+const (
+	// inUse: there is at least a place for versions.
+	inUse state = iota
+	// unwritten: declared, but nothing was written yet.
+	unwritten
+	// withdrawn: deregistered.
+	withdrawn
+)
+
+// stateOf reads one page of a dataset's directory, which tells all of it. A
+// table whose directory is not known counts as in use, so that it is heard of.
+func (c *Catalog) stateOf(ctx context.Context, dir string) (state, error) {
+	if dir == "" {
+		return inUse, nil
+	}
+	page, err := c.filer.ListEntries(ctx, dir, deregistered, headPage)
+	if err != nil {
+		return inUse, fmt.Errorf("listing %s: %w", dir, err)
+	}
+	s := unwritten
+	if len(page) == headPage {
+		s = inUse
+	}
+	for _, e := range page {
+		switch e.GetName() {
+		case deregistered:
+			return withdrawn, nil
+		case versions:
+			s = inUse
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,235 @@
+package filerstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seaweedfs/seaweedfs/weed/filer"
+	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
+
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+)
+
+// arrivalGrace is ample for a request that a healthy volume server has, and
+// well within the ten seconds that a job has to stop.
+const arrivalGrace = 4 * time.Second
+
+// errEnded is returned for what is written after Finish or Abort.
+var errEnded = errors.New("the object has ended")
+
+// Create implements objects.Store. Chunks are uploaded while the object is
+// being written, under ctx, which has to last until Finish returns.
+func (s *store) Create(ctx context.Context, name string) (objects.Writer, error) {
+	w, err := s.newWriter(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("creating %s: %w", name, err)
+	}
+	return w, nil
+}
+
+func (s *store) newWriter(ctx context.Context, name string) (*writer, error) {
+	dir, base, err := s.place(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayWrite(ctx); err != nil {
+		return nil, err
+	}
+	to, err := s.target(ctx, dir+"/"+base)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{s: s, name: name, dir: dir, base: base, to: to, sum: md5.New(), free: make(chan *slot, s.c.cfg.InFlight)}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	to.sending, w.cut = context.WithCancel(context.WithoutCancel(ctx))
+	for range cap(w.free) {
+		w.free <- &slot{}
+	}
+	return w, nil
+}
+
+// slot is the memory of one chunk under way.
+type slot struct {
+	data []byte
+	body bytes.Buffer
+}
+
+var _ objects.Writer = (*writer)(nil)
+
+// writer makes one object of chunks that are uploaded side by side.
+type writer struct {
+	s               *store
+	name, dir, base string
+	to              *target
+	// ctx is the one given to Create; io.Writer leaves no other way for it.
+	ctx    context.Context
+	cancel context.CancelFunc
+	// cut ends the requests under way, which do not end with ctx.
+	cut   context.CancelFunc
+	ended bool
+
+	sum  hash.Hash
+	size int64
+	// free holds the slots that no upload is using; cur is being filled.
+	free chan *slot
+	cur  *slot
+
+	uploads sync.WaitGroup
+	used    ledger
+	mu      struct {
+		sync.Mutex
+		chunks []*filer_pb.FileChunk
+		err    error
+	}
+}
+
+// Write implements io.Writer. It waits while as many chunks as the cluster's
+// configuration allows are on their way.
+func (w *writer) Write(p []byte) (int, error) {
+	if w.ended {
+		return 0, fmt.Errorf("writing %s: %w", w.name, errEnded)
+	}
+	n := 0
+	for len(p) > 0 {
+		if w.cur == nil {
+			if err := w.nextSlot(); err != nil {
+				return n, fmt.Errorf("writing %s: %w", w.name, err)
+			}
+		}
+		k := min(len(p), w.to.conf.chunk-len(w.cur.data))
+		w.cur.data = append(w.cur.data, p[:k]...)
+		w.sum.Write(p[:k])
+		w.size += int64(k)
+		n, p = n+k, p[k:]
+		if len(w.cur.data) == w.to.conf.chunk {
+			w.send()
+		}
+	}
+	return n, nil
+}
+
+func (w *writer) nextSlot() error {
+	select {
+	case w.cur = <-w.free:
+	case <-w.ctx.Done():
+		return w.failure(w.ctx.Err())
+	}
+	return w.failure(nil)
+}
+
+// failure is the first error of an upload, or else the one given.
+func (w *writer) failure(otherwise error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.err != nil {
+		return w.mu.err
+	}
+	return otherwise
+}
+
+// send starts the upload of the current slot.
+func (w *writer) send() {
+	slot, offset := w.cur, w.size-int64(len(w.cur.data))
+	w.cur = nil
+	w.uploads.Go(func() {
+		chunk, err := w.to.upload(w.ctx, slot.data, offset, &slot.body, &w.used)
+		w.mu.Lock()
+		if err == nil {
+			w.mu.chunks = append(w.mu.chunks, chunk)
+		} else if w.mu.err == nil {
+			w.mu.err = err
+			// The others would only have to be removed again.
+			w.cancel()
+		}
+		w.mu.Unlock()
+		slot.data = slot.data[:0]
+		w.free <- slot
+	})
+}
+
+// Finish implements objects.Writer.
+func (w *writer) Finish(ctx context.Context) (objects.Entry, error) {
+	if w.ended {
+		return objects.Entry{}, fmt.Errorf("finishing %s: %w", w.name, errEnded)
+	}
+	w.ended = true
+	stop := context.AfterFunc(ctx, w.cancel)
+	defer stop()
+	defer w.release()
+	u, err := w.flush()
+	if err != nil {
+		w.s.c.giveBack(ctx, w.to.path, w.used.all())
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		return objects.Entry{}, fmt.Errorf("finishing %s: %w", w.name, err)
+	}
+	e, err := w.s.put(ctx, put{name: w.name, dir: w.dir, base: w.base, exclusive: true, made: u})
+	if err != nil {
+		return objects.Entry{}, fmt.Errorf("finishing %s: %w", w.name, err)
+	}
+	return e, nil
+}
+
+// release ends what the writer's contexts hold on to.
+func (w *writer) release() {
+	w.cancel()
+	w.cut()
+}
+
+// settle waits for the uploads. Once the writer has been given up, what is on
+// its way has a little time to arrive: a chunk that did so after it was removed
+// would stay.
+func (w *writer) settle() {
+	done := make(chan struct{})
+	go func() {
+		w.uploads.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-w.ctx.Done():
+	}
+	timer := time.AfterFunc(arrivalGrace, w.cut)
+	defer timer.Stop()
+	<-done
+}
+
+// flush waits for the last chunk and folds a long list of them.
+func (w *writer) flush() (*upload, error) {
+	if w.cur != nil && len(w.cur.data) > 0 {
+		w.send()
+	}
+	w.settle()
+	if err := w.failure(w.ctx.Err()); err != nil {
+		return nil, err
+	}
+	chunks := w.mu.chunks
+	slices.SortFunc(chunks, func(a, b *filer_pb.FileChunk) int { return int(a.GetOffset() - b.GetOffset()) })
+	var body bytes.Buffer
+	folded, err := filer.MaybeManifestize(w.to.saveManifest(w.ctx, &body, &w.used), func([]*filer_pb.FileChunk) {}, chunks)
+	if err != nil {
+		return nil, fmt.Errorf("folding %d chunks: %w", len(chunks), err)
+	}
+	return &upload{chunks: folded, size: w.size, sum: w.sum.Sum(nil), used: &w.used}, nil
+}
+
+// Abort implements objects.Writer.
+func (w *writer) Abort() {
+	if w.ended {
+		return
+	}
+	w.ended = true
+	w.cancel()
+	w.settle()
+	w.cut()
+	w.s.c.giveBack(w.ctx, w.to.path, w.used.all())
+}
