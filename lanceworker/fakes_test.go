@@ -1,0 +1,278 @@
+package lanceworker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+)
+
+var errFake = errors.New("disk on fire")
+
+// clock is a clock that stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func newClock() *clock { return &clock{t: time.Date(2026, 11, 12, 8, 0, 0, 0, time.UTC)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// fakeLake is a lake of tables that exist in name only.
+type fakeLake struct {
+	entries []entry
+	err     error
+	closed  int
+	// followed are the filers that it was turned to.
+	followed [][]string
+	// unfollowed is what turning fails with.
+	unfollowed error
+}
+
+func (l *fakeLake) tables(context.Context) ([]entry, error) { return l.entries, l.err }
+
+func (l *fakeLake) find(_ context.Context, id []string) (entry, error) {
+	for _, e := range l.entries {
+		if encodeID(e.id) == encodeID(id) {
+			return e, nil
+		}
+	}
+	return entry{}, fmt.Errorf("no table %s", encodeID(id))
+}
+
+func (l *fakeLake) follow(filers []string) error {
+	l.followed = append(l.followed, filers)
+	return l.unfollowed
+}
+
+func (l *fakeLake) close() { l.closed++ }
+
+// evil is a table whose record is not to be trusted.
+func evil(name string) entry {
+	return entry{id: []string{name}, err: fmt.Errorf("%w: a name that leads out", table.ErrRefused)}
+}
+
+// fakeStore is a store by name.
+type fakeStore struct {
+	objects.Store
+	name string
+}
+
+func (s fakeStore) String() string { return s.name }
+
+func lakeOf(names ...string) *fakeLake {
+	l := &fakeLake{}
+	for _, n := range names {
+		l.entries = append(l.entries, entry{id: strings.Split(n, "$"), store: fakeStore{name: n}})
+	}
+	return l
+}
+
+// fakeJob answers for each table what its functions say.
+type fakeJob struct {
+	look func(ctx context.Context, table string) (finding, error)
+	do   func(ctx context.Context, table string, report reportFunc) (outcome, error)
+}
+
+func (*fakeJob) describe() description {
+	return description{jobType: "lance_fake", verb: "Fake", doing: "faking", formID: "lance-fake-worker", formTitle: "Fake"}
+}
+
+func (j *fakeJob) configure(map[string]*plugin_pb.ConfigValue) task { return j }
+
+func (j *fakeJob) inspect(ctx context.Context, s objects.Store) (finding, error) {
+	return j.look(ctx, s.String())
+}
+
+func (j *fakeJob) run(ctx context.Context, s objects.Store, report reportFunc) (outcome, error) {
+	return j.do(ctx, s.String(), report)
+}
+
+// due is the look of a table that needs a job.
+func due(context.Context, string) (finding, error) {
+	return finding{seen: true, due: true, size: "2 things", reason: "two are too many", runtime: time.Hour}, nil
+}
+
+// rig is a handler with everything around it fake.
+type rig struct {
+	*handler
+	clock    *clock
+	lake     *fakeLake
+	registry *prometheus.Registry
+	logged   *bytes.Buffer
+}
+
+func newRig(t *testing.T, j job, l *fakeLake) *rig {
+	t.Helper()
+	r := &rig{clock: newClock(), lake: l, registry: prometheus.NewRegistry(), logged: new(bytes.Buffer)}
+	w := newTestWorkshop(t, r)
+	r.handler = w.handler(j)
+	return r
+}
+
+func newTestWorkshop(t *testing.T, r *rig) *workshop {
+	t.Helper()
+	w, err := newWorkshop(Options{
+		Registerer: r.registry,
+		Logger:     slog.New(slog.NewTextHandler(r.logged, nil)),
+		Now:        r.clock.now,
+		WorkerID:   "worker-1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.lakes.connect = func(context.Context, []string) (connection, error) { return r.lake, nil }
+	return w
+}
+
+// detection collects what a detection sends.
+type detection struct {
+	activities []*plugin_pb.ActivityEvent
+	proposals  *plugin_pb.DetectionProposals
+	complete   *plugin_pb.DetectionComplete
+	order      []string
+	err        error
+}
+
+func (d *detection) SendActivity(a *plugin_pb.ActivityEvent) error {
+	d.activities = append(d.activities, a)
+	d.order = append(d.order, "activity")
+	return d.err
+}
+
+func (d *detection) SendProposals(p *plugin_pb.DetectionProposals) error {
+	d.proposals = p
+	d.order = append(d.order, "proposals")
+	return d.err
+}
+
+func (d *detection) SendComplete(c *plugin_pb.DetectionComplete) error {
+	d.complete = c
+	d.order = append(d.order, "complete")
+	return d.err
+}
+
+// proposed are the tables that were proposed, in order.
+func (d *detection) proposed() []string {
+	var names []string
+	for _, p := range d.proposals.GetProposals() {
+		_, name, _ := strings.Cut(p.GetProposalId(), ":")
+		names = append(names, name)
+	}
+	return names
+}
+
+// said are the messages of the activities.
+func (d *detection) said() string {
+	var b strings.Builder
+	for _, a := range d.activities {
+		fmt.Fprintln(&b, a.GetMessage())
+	}
+	return b.String()
+}
+
+func detectionRequest(max int32) *plugin_pb.RunDetectionRequest {
+	return &plugin_pb.RunDetectionRequest{
+		RequestId:      "detect-1",
+		MaxResults:     max,
+		AdminRuntime:   &plugin_pb.AdminRuntimeConfig{DetectionTimeoutSeconds: 600},
+		ClusterContext: oneFiler(),
+	}
+}
+
+func oneFiler() *plugin_pb.ClusterContext {
+	return &plugin_pb.ClusterContext{FilerAddresses: []string{"filer-1:8888.18888"}}
+}
+
+// sweepOnce runs a detection that must not fail.
+func (r *rig) sweepOnce(t *testing.T, max int32) *detection {
+	t.Helper()
+	d := new(detection)
+	if err := r.Detect(t.Context(), detectionRequest(max), d); err != nil {
+		t.Fatalf("Detect: %v", err)
+	}
+	return d
+}
+
+// execution collects what an execution sends.
+type execution struct {
+	mu        sync.Mutex
+	progress  []*plugin_pb.JobProgressUpdate
+	completed *plugin_pb.JobCompleted
+	err       error
+}
+
+func (e *execution) SendProgress(p *plugin_pb.JobProgressUpdate) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.progress = append(e.progress, p)
+	return e.err
+}
+
+func (e *execution) SendCompleted(c *plugin_pb.JobCompleted) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.completed = c
+	return e.err
+}
+
+func jobOn(table string) *plugin_pb.ExecuteJobRequest {
+	return &plugin_pb.ExecuteJobRequest{
+		RequestId:      "exec-1",
+		ClusterContext: oneFiler(),
+		Job: &plugin_pb.JobSpec{JobId: "job-1", Parameters: map[string]*plugin_pb.ConfigValue{
+			paramTable: stringList(strings.Split(table, "$")),
+		}},
+	}
+}
+
+// values reads all samples of a registry: "name{a=b,c=d}" to value. Histograms
+// give their number of observations.
+func values(t *testing.T, g prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			key := f.GetName() + "{" + strings.Join(labels, ",") + "}"
+			switch {
+			case m.GetCounter() != nil:
+				out[key] = m.GetCounter().GetValue()
+			case m.GetGauge() != nil:
+				out[key] = m.GetGauge().GetValue()
+			case m.GetHistogram() != nil:
+				out[key] = float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package lanceworker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// StopGrace is how long jobs are given, when their process is told to end, to
+// stop and remove what they had written.
+const StopGrace = 10 * time.Second
+
+// errStopping is the cause of contexts that Stop cancels, and the answer to
+// jobs that arrive afterwards.
+var errStopping = errors.New("the worker is shutting down")
+
+// Jobs keeps account of the running jobs of one process. The zero value is
+// ready to use; one account may be given to many handlers.
+type Jobs struct {
+	mu struct {
+		sync.Mutex
+		stopping bool
+		running  map[*runningJob]struct{}
+	}
+}
+
+type runningJob struct {
+	cancel context.CancelCauseFunc
+	ended  chan struct{}
+}
+
+// begin enters a job. The context that it returns ends with ctx or with Stop;
+// end must be called when the job has returned.
+func (j *Jobs) begin(ctx context.Context) (_ context.Context, end func(), _ error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.mu.stopping {
+		return nil, nil, errStopping
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	r := &runningJob{cancel: cancel, ended: make(chan struct{})}
+	if j.mu.running == nil {
+		j.mu.running = make(map[*runningJob]struct{})
+	}
+	j.mu.running[r] = struct{}{}
+	return ctx, func() {
+		j.mu.Lock()
+		delete(j.mu.running, r)
+		j.mu.Unlock()
+		cancel(nil)
+		close(r.ended)
+	}, nil
+}
+
+// Stop cancels every running job and waits until all of them have returned, or
+// until ctx ends: then its error tells how many were still at it. Jobs that
+// arrive from now on are refused. It may be called more than once, also at the
+// same time.
+func (j *Jobs) Stop(ctx context.Context) error {
+	j.mu.Lock()
+	j.mu.stopping = true
+	waiting := make([]*runningJob, 0, len(j.mu.running))
+	for r := range j.mu.running {
+		r.cancel(errStopping)
+		waiting = append(waiting, r)
+	}
+	j.mu.Unlock()
+
+	for i, r := range waiting {
+		select {
+		case <-r.ended:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %d Lance jobs to stop: %w", len(waiting)-i, context.Cause(ctx))
+		}
+	}
+	return nil
+}
