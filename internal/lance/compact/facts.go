@@ -173,7 +173,7 @@ var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "ui
 // pages, and why; "" when none does.
 func uncopyableColumn(t *table.Table) string {
 	for _, f := range t.Manifest().GetFields() {
-		if strings.EqualFold(string(f.GetMetadata()[blobKey]), "true") || f.GetExtensionName() == blobExtension || string(f.GetMetadata()[extensionKey]) == blobExtension {
+		if _, marked := f.GetMetadata()[blobKey]; marked || f.GetExtensionName() == blobExtension || string(f.GetMetadata()[extensionKey]) == blobExtension {
 			return fmt.Sprintf("column %q holds blobs, whose bytes lie outside the pages", f.GetName())
 		}
 		// Readers miscount the values of an all-null page among others.

@@ -225,10 +225,11 @@ func TestFacts(t *testing.T) {
 			k.m.Fields[1].Metadata = map[string][]byte{"ARROW:extension:name": []byte("lance.blob.v2")}
 			return nil
 		}, Unsupported, `column "f1"`},
-		{"no blob", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
+		// Lance looks at the key alone.
+		{"blob whatever the value", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			k.m.Fields[1].Metadata = map[string][]byte{"lance-encoding:blob": []byte("false")}
 			return nil
-		}, Fine, ""},
+		}, Unsupported, `column "f1"`},
 		{"another base", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.Files[0].BaseId = proto.Uint32(0)
 			return nil

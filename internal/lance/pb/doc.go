@@ -7,4 +7,4 @@
 // them out again: a table written by a newer Lance loses nothing.
 package pb
 
-//go:generate protoc --go_out=. --go_opt=paths=source_relative file.proto table.proto transaction.proto
+//go:generate protoc --go_out=. --go_opt=paths=source_relative array.proto file.proto layout.proto table.proto transaction.proto

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"runtime/metrics"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
 )
 
 // allocated fails the test when f allocates more than a fixed amount and a
@@ -141,5 +143,34 @@ func FuzzConcatLineage(f *testing.F) {
 				}
 			}
 		})
+	})
+}
+
+func FuzzSchema(f *testing.F) {
+	for _, x := range fixtures(f) {
+		s, err := dirstore.New(x.dir, dirstore.Options{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		t, err := Open(context.Background(), s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		b, err := proto.Marshal(&pb.Schema{Fields: t.Manifest().GetFields()})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m := new(pb.Schema)
+		if proto.Unmarshal(b, m) != nil {
+			return
+		}
+		fields, err := FieldsOf(m.GetFields())
+		if err != nil {
+			return
+		}
+		_ = (&Schema{Fields: fields}).Arrow().String()
 	})
 }
