@@ -3,14 +3,13 @@ package compact
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
@@ -27,35 +26,12 @@ func clock() time.Time { return now }
 // fixtureRoot holds tables that real Lance wrote.
 const fixtureRoot = "../../../testdata"
 
-// fixtures are the tables of testdata, by name. Tests write to copies only.
-func fixtures(tb testing.TB) []string {
-	tb.Helper()
-	root := fixtureRoot
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(root, e.Name(), table.VersionsDir)); err == nil {
-			out = append(out, e.Name())
-		}
-	}
-	if len(out) == 0 {
-		tb.Fatalf("no table in %s", root)
-	}
-	return out
-}
-
-// copyOf copies a fixture.
-func copyOf(tb testing.TB, name string) *dirstore.Store {
-	tb.Helper()
-	dir := filepath.Join(tb.TempDir(), "table")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtureRoot, name))); err != nil {
-		tb.Fatal(err)
-	}
-	return dirStore(tb, dir)
-}
+// The tables of testdata, and stores of tests.
+func fixtures(tb testing.TB) []string                        { return lancetest.Tables(tb) }
+func copyOf(tb testing.TB, name string) *dirstore.Store      { return lancetest.Copy(tb, name, nil) }
+func dirStore(tb testing.TB, dir string) *dirstore.Store     { return lancetest.Dir(tb, dir, nil) }
+func again(tb testing.TB, s *dirstore.Store) *dirstore.Store { return lancetest.Again(tb, s, nil) }
+func files(tb testing.TB, s *dirstore.Store) []string        { return lancetest.Files(tb, s) }
 
 // copyAt copies a fixture as it was when the given version was the newest. Files
 // of later versions are gone, too, and the hint is right.
@@ -110,41 +86,6 @@ func versionsOf(tb testing.TB, name string) []uint64 {
 	return out
 }
 
-func dirStore(tb testing.TB, dir string) *dirstore.Store {
-	tb.Helper()
-	s, err := dirstore.New(dir, dirstore.Options{Create: true, NoSync: true})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { s.Close() })
-	return s
-}
-
-// again makes a copy of a table out of second names for its files, which
-// nothing that a store does changes.
-func again(tb testing.TB, s *dirstore.Store) *dirstore.Store {
-	tb.Helper()
-	from := s.String()
-	to := filepath.Join(tb.TempDir(), "table")
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.MkdirAll(filepath.Join(to, rel), 0o777)
-		}
-		return os.Link(path, filepath.Join(to, rel))
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return dirStore(tb, to)
-}
-
 func open(tb testing.TB, s objects.Store) *table.Table {
 	tb.Helper()
 	t, err := table.Open(context.Background(), s)
@@ -152,25 +93,6 @@ func open(tb testing.TB, s objects.Store) *table.Table {
 		tb.Fatal(err)
 	}
 	return t
-}
-
-// files lists all files of a table's directory.
-func files(tb testing.TB, s *dirstore.Store) []string {
-	tb.Helper()
-	var out []string
-	err := filepath.WalkDir(s.String(), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(s.String(), path)
-		out = append(out, filepath.ToSlash(rel))
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // says fails the test unless the text holds all the words.
