@@ -35,7 +35,9 @@ func (c *compiler) dictionary(typ arrow.DataType, m *pb.ArrayEncoding_Dictionary
 	}
 	if t, ok := typ.(*arrow.DictionaryType); ok {
 		d.typ, d.plain = t.ValueType, false
-		if bits, _ := fixedBits(t.IndexType); bits != d.keys.bits() {
+		// Releases up to 10 keep the keys of narrow dictionaries wider than they
+		// are: a null may be one key more than the type can count.
+		if bits, _ := fixedBits(t.IndexType); bits > d.keys.bits() {
 			return nil, corrupt("%s is stored with keys of %d bits", typ, d.keys.bits())
 		}
 	} else if bits, ok := fixedBits(typ); !isVariable(typ) && (!ok || bits == 1) {
@@ -220,6 +222,9 @@ func (p *dictionaryPart) appendKeys(b *builder) error {
 	if err != nil {
 		return err
 	}
+	if int(p.of.keys.bits()) != b.bits {
+		return p.appendNarrowed(b, renumber)
+	}
 	if err := b.fixed(keys, p.n); err != nil {
 		return err
 	}
@@ -240,4 +245,36 @@ func (p *dictionaryPart) appendKeys(b *builder) error {
 		return nil
 	}
 	return renumberKeys(b.data[from*w:b.n*w], w, renumber, storage(b.typ).(*arrow.DictionaryType).IndexType)
+}
+
+// appendNarrowed appends keys that are stored wider than their type.
+func (p *dictionaryPart) appendNarrowed(b *builder, renumber []uint64) error {
+	stored, w := int(p.of.keys.bits()/8), b.bits/8
+	typ := storage(b.typ).(*arrow.DictionaryType).IndexType
+	most := mostKey(typ, w)
+	var valid []byte
+	if d := p.items.data; d.NullN() > 0 {
+		valid = d.Buffers()[0].Bytes()
+	}
+	b.grow()
+	to := b.data[b.n*w:]
+	for i := range p.n {
+		k := key(p.raw, stored, i)
+		if valid != nil && !bitutil.BitIsSet(valid, int(k)) {
+			if err := b.valid.own(); err != nil {
+				return err
+			}
+			b.valid.null(b.n + i)
+			continue
+		}
+		if renumber != nil {
+			k = renumber[k]
+		}
+		if k > most {
+			return tooManyItems(typ)
+		}
+		putKey(to, w, i, k)
+	}
+	b.n += p.n
+	return nil
 }

@@ -124,21 +124,36 @@ func (d *dictionaries) merge(p *items) ([]uint64, error) {
 
 // renumberKeys gives keys the new numbers, which must fit.
 func renumberKeys(keys []byte, w int, numbers []uint64, typ arrow.DataType) error {
+	most := mostKey(typ, w)
+	for i := range len(keys) / w {
+		n := numbers[key(keys, w, i)]
+		if n > most {
+			return tooManyItems(typ)
+		}
+		putKey(keys, w, i, n)
+	}
+	return nil
+}
+
+// mostKey is the largest key of a type of w bytes.
+func mostKey(typ arrow.DataType, w int) uint64 {
 	most := uint64(math.MaxUint64) >> (64 - 8*w)
 	switch typ.ID() {
 	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64:
 		most >>= 1
 	}
-	for i := range len(keys) / w {
-		n := numbers[key(keys, w, i)]
-		if n > most {
-			return fmt.Errorf("%w: dictionaries of several pages have more items than %s counts", column.ErrLimit, typ)
-		}
-		for b := range w {
-			keys[i*w+b] = byte(n >> (8 * b))
-		}
+	return most
+}
+
+func tooManyItems(typ arrow.DataType) error {
+	return fmt.Errorf("%w: dictionaries of several pages have more items than %s counts", column.ErrLimit, typ)
+}
+
+// putKey writes key i of w bytes.
+func putKey(keys []byte, w, i int, k uint64) {
+	for b := range w {
+		keys[i*w+b] = byte(k >> (8 * b))
 	}
-	return nil
 }
 
 // finish returns the dictionary of all.
