@@ -21,9 +21,6 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return start }
 
-// fixtureRoot holds tables that real Lance wrote.
-const fixtureRoot = "../../../testdata"
-
 // The tables of testdata, and stores of tests with their clock.
 func fixtures(tb testing.TB) []string                        { return lancetest.Tables(tb) }
 func copyOf(tb testing.TB, name string) *dirstore.Store      { return lancetest.Copy(tb, name, clock) }

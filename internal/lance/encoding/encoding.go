@@ -5,8 +5,6 @@ package encoding
 import (
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/array"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
@@ -24,13 +22,4 @@ func Open(f *datafile.File, field column.Field) (column.Reader, error) {
 	default:
 		return nil, fmt.Errorf("%w: data file version %d.%d", column.ErrUnsupported, f.Major, f.Minor)
 	}
-}
-
-// Merge makes one array of type dt with the given rows of parts that each hold some of its leaves, such
-// as those that lie in different data files, and no leaf twice: arrays of the same shape with fewer
-// fields in their structs. What no part holds is null. What several hold, validity and offsets,
-// must agree, or else it is column.ErrCorrupt. limit bounds the bytes of what has to be made anew, the nulls:
-// column.ErrLimit. The parts are not released.
-func Merge(dt arrow.DataType, rows int, parts []arrow.Array, limit int64) (arrow.Array, error) {
-	return layout.Merge(dt, rows, parts, limit)
 }

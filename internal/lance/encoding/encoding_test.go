@@ -37,14 +37,3 @@ func TestOpenByVersion(t *testing.T) {
 		}
 	}
 }
-
-func TestMergeOfNothing(t *testing.T) {
-	a, err := Merge(arrow.BinaryTypes.String, 3, nil, 1<<10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Release()
-	if a.Len() != 3 || a.NullN() != 3 {
-		t.Fatalf("%v", a)
-	}
-}
