@@ -91,6 +91,9 @@ func (t cleanupTask) inspect(ctx context.Context, s objects.Store) (finding, err
 		size:    count(d.Versions, "version"),
 		reason:  d.Reason,
 		runtime: runtimeAtWorst(int64(d.Versions), slowestVersions),
+
+		newest:   d.Newest,
+		versions: d.Versions,
 	}, nil
 }
 

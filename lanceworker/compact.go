@@ -41,15 +41,15 @@ type compactJob struct {
 
 // compactEngine is what the job needs of the table format.
 type compactEngine struct {
-	// open reads the newest version, for looking at it only.
+	// open reads the newest version, for looking at it only. The view is there also
+	// where an error says that it must not be committed to.
 	open func(ctx context.Context, s objects.Store) (compactView, error)
 	run  func(ctx context.Context, s objects.Store, o compact.Options) (compact.Result, error)
 }
 
 // compactView is one version of a table.
 type compactView interface {
-	version() uint64
-	fragments() int
+	facts() facts
 	// plan looks closer, at the price of a few reads. due tells whether a run
 	// would merge anything; the plan may still promise more than a run finds.
 	plan(ctx context.Context, p compact.Policy) (_ compact.Plan, due bool, _ error)
@@ -93,11 +93,17 @@ const slowestCopy = 8 << 20
 func (t compactTask) inspect(ctx context.Context, s objects.Store) (finding, error) {
 	v, err := t.engine.open(ctx, s)
 	if err != nil {
-		return finding{}, err
+		f := finding{}
+		if v != nil {
+			seen := v.facts()
+			f.facts = &seen
+		}
+		return f, err
 	}
-	n := v.fragments()
-	f := finding{seen: true, size: count(n, "fragment")}
-	at := fmt.Sprintf("%s at version %d", f.size, v.version())
+	seen := v.facts()
+	n := seen.fragments
+	f := finding{seen: true, size: count(n, "fragment"), facts: &seen}
+	at := fmt.Sprintf("%s at version %d", f.size, seen.version)
 	if n < t.threshold {
 		f.reason = fmt.Sprintf("%s, fewer than the %d from which on a table is compacted", at, t.threshold)
 		return f, nil

@@ -23,8 +23,10 @@ type fakeView struct {
 	seen *compact.Policy
 }
 
-func (v fakeView) version() uint64 { return 7 }
-func (v fakeView) fragments() int  { return v.n }
+func (v fakeView) facts() facts {
+	return facts{version: 7, rows: 100, fragments: v.n, schema: "[]"}
+}
+
 func (v fakeView) plan(_ context.Context, p compact.Policy) (compact.Plan, bool, error) {
 	if v.seen != nil {
 		*v.seen = p

@@ -28,11 +28,14 @@ func (h *handler) detect(ctx context.Context, start time.Time, request *plugin_p
 	if err != nil {
 		return fmt.Errorf("listing the Lance tables: %w", err)
 	}
+	report, reported := h.reporter(sender)
 	r, err := h.sweep(ctx, tables, sweepOrder{
-		task:  h.job.configure(request.GetWorkerConfigValues()),
-		max:   int(request.GetMaxResults()),
-		until: start.Add(detectionBudget(request)),
+		task:   h.job.configure(request.GetWorkerConfigValues()),
+		max:    int(request.GetMaxResults()),
+		until:  start.Add(detectionBudget(request)),
+		report: report,
 	})
+	reported()
 	if err != nil {
 		return err
 	}

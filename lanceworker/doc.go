@@ -50,6 +50,17 @@
 //     out silently.
 //   - The listing failing, or every table failing, fails the detection.
 //
+// # What admin shows
+//
+// Each table that a detection could open, proposed or not, is described to admin: rows,
+// fragments, versions, schema. Admin's page of the table shows that, and with it asks for
+// the table's first rows, at most 200, which are read when somebody looks. Weed's worker carries
+// neither, so there is a second stream to admin (see the package internal/companion) under the
+// worker's id with "-lance" behind it; where the sender of a detection takes observations itself,
+// it gets them. A handler is not told where admin is: [Options.Admin] says so, or
+// [ReachAdmin], which the package weedcmd uses, or the environment variable
+// SEAWEED_LANCE_ADMIN. Without any of them one line in the log says so, and all else works.
+//
 // # What an execution promises
 //
 // The table is looked up and planned afresh. A run that finds another one at

@@ -79,6 +79,9 @@ func (h *handler) runOn(ctx context.Context, cluster *plugin_pb.ClusterContext, 
 		o, err = t.run(ctx, e.store, p.report)
 		return err
 	})
+	if o.changed {
+		h.observer.again(ctx, h.jobType, e)
+	}
 	return o, err
 }
 

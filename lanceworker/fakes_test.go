@@ -122,11 +122,34 @@ type rig struct {
 	lake     *fakeLake
 	registry *prometheus.Registry
 	logged   *bytes.Buffer
+	link     *fakeLink
 }
+
+// fakeLink takes observations to nobody.
+type fakeLink struct {
+	wanted bool
+	// said are "job type:table" of what was observed, seen the last of each table.
+	said []string
+	seen map[string]*plugin_pb.ObjectObservation
+	keep func(id []string) bool
+}
+
+func (l *fakeLink) Wanted() bool { return l.wanted }
+
+func (l *fakeLink) Observe(jobType string, o *plugin_pb.ObjectObservation) {
+	name := encodeID(o.GetObjectId())
+	l.said = append(l.said, jobType+":"+name)
+	if l.seen == nil {
+		l.seen = make(map[string]*plugin_pb.ObjectObservation)
+	}
+	l.seen[name] = o
+}
+
+func (l *fakeLink) Keep(exists func(id []string) bool) { l.keep = exists }
 
 func newRig(t *testing.T, j job, l *fakeLake) *rig {
 	t.Helper()
-	r := &rig{clock: newClock(), lake: l, registry: prometheus.NewRegistry(), logged: new(bytes.Buffer)}
+	r := &rig{clock: newClock(), lake: l, registry: prometheus.NewRegistry(), logged: new(bytes.Buffer), link: new(fakeLink)}
 	w := newTestWorkshop(t, r)
 	r.handler = w.handler(j)
 	return r
@@ -143,6 +166,7 @@ func newTestWorkshop(t *testing.T, r *rig) *workshop {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.observer.link = r.link
 	w.lakes.connect = func(context.Context, []string) (connection, error) { return r.lake, nil }
 	return w
 }

@@ -21,6 +21,7 @@ type handler struct {
 	jobs     *Jobs
 	metrics  *metrics
 	identity *identity
+	observer *observer
 	log      *slog.Logger
 	now      func() time.Time
 	// maxExecute is what the capability says.
@@ -97,12 +98,14 @@ func (h *handler) checkType(jobType string) error {
 	return nil
 }
 
+func (h *handler) guard(f func() error) error { return guard(h.log, h.jobType, f) }
+
 // guard turns a panic into an error, so that one table never ends the worker of
 // all the others.
-func (h *handler) guard(f func() error) (err error) {
+func guard(log *slog.Logger, what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.log.Error("bug: a Lance job panicked", "job_type", h.jobType, "panic", p, "stack", string(debug.Stack()))
+			log.Error("bug: a Lance job panicked", "job_type", what, "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("bug: panic: %v", p)
 		}
 	}()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
+	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/companion"
 )
 
 // Handlers returns a handler for each job type of this package: the same that
@@ -23,6 +24,7 @@ type workshop struct {
 	lakes    *lakes
 	metrics  *metrics
 	identity *identity
+	observer *observer
 	compact  compactEngine
 	clean    cleanupEngine
 }
@@ -44,8 +46,30 @@ func newWorkshop(o Options) (*workshop, error) {
 		compact:  compactEngine{open: openForCompaction, run: compact.Run},
 		clean:    cleanupEngine{detect: cleanup.Detect, run: cleanup.Run},
 	}
+	w.observer = &observer{link: w.companion(), now: o.Now, look: look, count: countVersions}
 	w.identity.announce(false)
 	return w, nil
+}
+
+// companion is the stream for what weed's own does not carry.
+func (w *workshop) companion() *companion.Companion {
+	p := &previewer{
+		lakes:   w.lakes,
+		metrics: w.metrics,
+		guard:   func(what string, f func() error) error { return guard(w.Logger, what, f) },
+		read:    sampler{columns: previewColumns, bytes: previewBytes}.read,
+	}
+	return companion.New(companion.Options{
+		Admin:    w.adminAddress,
+		WorkerID: func() string { return w.identity.companion() },
+		Version:  version(),
+		Dial:     w.GrpcDialOption,
+		Begin:    w.Jobs.begin,
+		Preview:  p.answer,
+		Log:      w.Logger,
+		Now:      w.Now,
+		Event:    func(event string) { w.metrics.streams.WithLabelValues(event).Inc() },
+	})
 }
 
 func (w *workshop) compaction() pluginworker.JobHandler {
@@ -64,6 +88,7 @@ func (w *workshop) handler(j job) *handler {
 		jobs:        w.Jobs,
 		metrics:     w.metrics,
 		identity:    w.identity,
+		observer:    w.observer,
 		log:         w.Logger,
 		now:         w.Now,
 		maxExecute:  w.MaxExecute,

@@ -1,6 +1,7 @@
 package lanceworker
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -23,10 +24,7 @@ type identity struct {
 // mini` that file is written after the handlers have been built; by the first
 // request it is there, or will never be.
 func (i *identity) announce(atRequest bool) {
-	id := i.workerID
-	if id == "" {
-		id = readWorkerID(i.workingDir)
-	}
+	id := i.own()
 	if id == "" && atRequest {
 		// A host without a name still runs something: an empty label says so.
 		id, _ = os.Hostname()
@@ -35,6 +33,25 @@ func (i *identity) announce(atRequest bool) {
 		return
 	}
 	i.once.Do(func() { i.metrics.build.WithLabelValues(id, version()).Set(1) })
+}
+
+// own is the worker's id where it is known.
+func (i *identity) own() string {
+	if i.workerID != "" {
+		return i.workerID
+	}
+	return readWorkerID(i.workingDir)
+}
+
+// companion is the id of the worker's second stream. Admin ends a stream when
+// another of the same id comes, so that one is drawn where the worker's own is not known.
+func (i *identity) companion() string {
+	id := i.own()
+	if id == "" {
+		host, _ := os.Hostname()
+		id = host + "-" + rand.Text()[:8]
+	}
+	return id + "-lance"
 }
 
 // readWorkerID returns what weed wrote into worker.id, or nothing.

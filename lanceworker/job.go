@@ -45,6 +45,12 @@ type finding struct {
 	trouble string
 	// runtime is how long a run may take at worst.
 	runtime time.Duration
+	// facts, where inspect has come by them, is what admin shows of the table.
+	facts *facts
+	// newest and versions are the number of the newest version and how many
+	// there are; 0 where inspect did not see that.
+	newest   uint64
+	versions int
 }
 
 // outcome is what a run did.

@@ -73,13 +73,29 @@ func (l *lakes) open(ctx context.Context, cluster *plugin_pb.ClusterContext) (_ 
 	if err := l.turnTo(ctx, filers); err != nil {
 		return nil, nil, fmt.Errorf("connecting to the filers %s: %w", strings.Join(filers, ","), err)
 	}
+	return l.mu.current, l.hold(l.mu.current), nil
+}
+
+// current returns the lake that was opened last, if any. The caller calls release
+// when it is done with it.
+func (l *lakes) current() (_ lake, release func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	s := l.mu.current
+	if s == nil {
+		return nil, nil, false
+	}
+	return s, l.hold(s), true
+}
+
+// hold counts a user in and returns what counts it out. It is called with l.mu held.
+func (l *lakes) hold(s *sharedLake) (release func()) {
 	s.users++
-	return s, sync.OnceFunc(func() {
+	return sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.leave(s)
-	}), nil
+	})
 }
 
 // turnTo makes the current connection one to these filers. It is called with

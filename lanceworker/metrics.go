@@ -28,6 +28,8 @@ type metrics struct {
 	skipped    *prometheus.CounterVec
 	jobs       *prometheus.CounterVec
 	executing  *prometheus.HistogramVec
+	previews   *prometheus.CounterVec
+	streams    *prometheus.CounterVec
 
 	fragmentsRemoved prometheus.Counter
 	versionsRemoved  prometheus.Counter
@@ -46,6 +48,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		skipped:    b.counter("objects_skipped_total", "Objects that detections left out because something was wrong with them, by the class of the reason.", "job_type", "reason"),
 		jobs:       b.counter("jobs_total", "Jobs that ended, by outcome.", "job_type", "result"),
 		executing:  b.histogram("job_seconds", "Duration of a job.", prometheus.ExponentialBuckets(0.05, 2, 16), "job_type"),
+		previews:   b.counter("previews_total", "Previews of rows that admin asked for, by outcome.", "result"),
+		streams:    b.counter("stream_events_total", "What became of streams to admin for observations and previews.", "event"),
 
 		fragmentsRemoved: b.plainCounter("lance_fragments_removed_total", "Fragments that compaction replaced by others."),
 		versionsRemoved:  b.plainCounter("lance_versions_removed_total", "Versions that cleanup removed."),
@@ -53,6 +57,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	if b.err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Lance jobs: %w", b.err)
+	}
+	for _, r := range []string{resultOK, resultFailed} {
+		m.previews.WithLabelValues(r)
 	}
 	return m, nil
 }

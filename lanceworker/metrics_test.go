@@ -38,6 +38,8 @@ func TestMetricNames(t *testing.T) {
 		"SeaweedFS_worker_jobs_total{job_type=lance_fake,result=ok}":                1,
 		"SeaweedFS_worker_jobs_total{job_type=lance_fake,result=failed}":            0,
 		"SeaweedFS_worker_job_seconds{job_type=lance_fake}":                         1,
+		"SeaweedFS_worker_previews_total{result=ok}":                                0,
+		"SeaweedFS_worker_previews_total{result=failed}":                            0,
 		"SeaweedFS_worker_lance_fragments_removed_total{}":                          0,
 		"SeaweedFS_worker_lance_versions_removed_total{}":                           0,
 		"SeaweedFS_worker_lance_bytes_reclaimed_total{}":                            0,

@@ -1,9 +1,11 @@
 package lanceworker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,6 +20,14 @@ type Options struct {
 	// security.LoadClientTLS makes it. Nil means plaintext, which is what a
 	// cluster without certificates speaks.
 	GrpcDialOption grpc.DialOption
+
+	// Admin is the admin server's address, host:port or host:port.grpcPort, as
+	// `weed worker -admin` takes it. Observations of tables and previews of their rows go
+	// there, over a stream beside the worker's own and with the id of the worker
+	// plus "-lance". Empty means the environment variable SEAWEED_LANCE_ADMIN; without
+	// that either, one line in the log says so, and admin's pages show no
+	// rows. The stream opens with the first observation and ends with Jobs.Stop.
+	Admin string
 
 	// Registerer takes the metrics. Nil means SeaweedFS's own registry,
 	// stats.Gather, which -metricsPort serves. Collectors that are there
@@ -45,6 +55,22 @@ type Options struct {
 	// Jobs keeps account of the running jobs, for whoever has to end them in
 	// order. Nil means that nobody does; their contexts end them all the same.
 	Jobs *Jobs
+
+	// admin is asked for the address each time, where Admin is empty.
+	admin func() string
+}
+
+// adminVariable names admin's address where nothing else does.
+const adminVariable = "SEAWEED_LANCE_ADMIN"
+
+// adminAddress is where admin listens, as far as it is known now.
+func (o Options) adminAddress() string {
+	if o.Admin == "" && o.admin != nil {
+		if address := o.admin(); address != "" {
+			return address
+		}
+	}
+	return cmp.Or(o.Admin, os.Getenv(adminVariable))
 }
 
 // errNegativeExecute is returned for a limit that would let no job run.

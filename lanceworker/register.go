@@ -37,6 +37,7 @@ func init() {
 func Configure(o Options) {
 	registered.mu.Lock()
 	defer registered.mu.Unlock()
+	o.admin = registered.mu.options.admin
 	registered.mu.options = o
 }
 
@@ -50,6 +51,17 @@ func NameWorker(id string) {
 	if registered.mu.options.WorkerID == "" {
 		registered.mu.options.WorkerID = id
 	}
+}
+
+// ReachAdmin tells the registered handlers how to find out where admin listens,
+// for observations and previews; an Admin that [Configure] was given stays. Weed does not
+// tell a handler; the command that starts the worker knows. The function is called
+// when a worker that was built afterwards has its first observation, and before each attempt
+// to connect; "" means that it does not know.
+func ReachAdmin(address func() string) {
+	registered.mu.Lock()
+	defer registered.mu.Unlock()
+	registered.mu.options.admin = address
 }
 
 // Shutdown cancels the running jobs of the registered handlers and waits until

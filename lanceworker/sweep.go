@@ -26,6 +26,9 @@ type sweepOrder struct {
 	max int
 	// until is when to stop and hand over what has been found.
 	until time.Time
+	// report takes an observation of each table that was read; nil where nobody
+	// wants them.
+	report func(*plugin_pb.ObjectObservation)
 }
 
 // note is one table and what was found.
@@ -109,7 +112,7 @@ func (h *handler) sweep(ctx context.Context, tables []entry, o sweepOrder) (swee
 			r.more = true
 			return r, nil
 		}
-		p, err := h.visit(ctx, e, o.task, &r)
+		p, err := h.visit(ctx, e, o, &r)
 		if err != nil {
 			// Not this one first again: it may be what took so long.
 			h.cursor.set(name)
@@ -131,7 +134,7 @@ func (h *handler) sweep(ctx context.Context, tables []entry, o sweepOrder) (swee
 
 // visit looks at one table and enters it in the result. It returns the
 // proposal that the table deserves, if any, which is not entered yet.
-func (h *handler) visit(ctx context.Context, e entry, t task, r *sweepResult) (*plugin_pb.JobProposal, error) {
+func (h *handler) visit(ctx context.Context, e entry, o sweepOrder, r *sweepResult) (*plugin_pb.JobProposal, error) {
 	name := encodeID(e.id)
 	if e.err != nil {
 		h.skip(name, classify(e.err, reasonOpen), e.err.Error(), &r.failed)
@@ -148,7 +151,12 @@ func (h *handler) visit(ctx context.Context, e entry, t task, r *sweepResult) (*
 		return nil, nil
 	}
 
-	f, err := h.inspect(ctx, e, t)
+	f, err := h.inspect(ctx, e, o.task)
+	if o.report != nil && ctx.Err() == nil {
+		if seen := h.observer.observe(ctx, e, f); seen != nil {
+			o.report(seen)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -217,4 +225,5 @@ func (h *handler) forget(tables []entry) {
 	h.backoff.keep(exists)
 	h.notices.keep(exists)
 	h.runNotices.keep(exists)
+	h.observer.keep(exists)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/command"
 
 	"github.com/seaweedfs/seaweed-lance/lanceworker"
+	"github.com/seaweedfs/seaweed-lance/lanceworker/weedcmd/internal/adminflags"
 	"github.com/seaweedfs/seaweed-lance/lanceworker/weedcmd/internal/alias"
 )
 
@@ -27,6 +28,7 @@ func addJobs(worker *command.Command) {
 		if id := cmd.Flag.Lookup("id"); id != nil {
 			lanceworker.NameWorker(id.Value.String())
 		}
+		lanceworker.ReachAdmin(func() string { return adminflags.OfWorker(&cmd.Flag) })
 		return run(cmd, args)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // lanceCommand is `weed lance`.
 func lanceCommand() *command.Command {
 	return &command.Command{
-		UsageLine: "lance inspect|plan|compact|cleanup-versions|demo [flags] TABLE",
-		Short:     "inspect and maintain a Lance table, in a directory or on a cluster",
-		Long:      "Inspects and maintains one Lance table, as the jobs of `weed worker` do.\n\n" + shell.Help(),
+		UsageLine: "lance inspect|schema|head|pages|plan|compact|cleanup-versions|demo [flags] TABLE",
+		Short:     "read, inspect and maintain a Lance table, in a directory or on a cluster",
+		Long:      "Reads, inspects and maintains one Lance table, as the jobs of `weed worker` do.\n\n" + shell.Help(),
 		Run:       runLance,
 	}
 }

@@ -8,6 +8,8 @@
 //     status 2.
 //   - `weed worker` gives running Lance jobs lanceworker.StopGrace to stop and to
 //     remove what they had written, when it is told to end.
+//   - `weed worker` and `weed mini` tell the Lance jobs where admin listens, so that
+//     its pages show what is in Lance tables.
 //   - `weed lance`, the jobs at a shell; see the package internal/shell below.
 //
 // It imports weed/command, so it is for a weed's main package alone; everything
@@ -25,9 +27,12 @@ import (
 
 func init() {
 	for _, cmd := range command.Commands {
-		if cmd.Name() == "worker" {
+		switch cmd.Name() {
+		case "worker":
 			addJobs(cmd)
 			drainAfter(cmd)
+		case "mini":
+			reachOwnAdmin(cmd)
 		}
 	}
 	command.Commands = append(command.Commands, lanceCommand())

@@ -18,6 +18,9 @@ const (
 	FlagTableConfig       = 1 << 3
 	FlagBasePaths         = 1 << 4
 	FlagNoTransactionFile = 1 << 5
+	// FlagMixedVersions allows data files of several versions in one table. Such a table
+	// is read, not written.
+	FlagMixedVersions = 1 << 8
 	// knownFlags are those that this build honours in either word.
 	knownFlags = FlagDeletionFiles | FlagStableRowIDs | FlagV2Files | FlagTableConfig | FlagBasePaths | FlagNoTransactionFile
 )
@@ -46,8 +49,12 @@ func flagText(unknown uint64) string {
 
 // checkReaderFlags refuses a manifest that this build may not read.
 func checkReaderFlags(name string, m *pb.Manifest) error {
-	if u := m.GetReaderFeatureFlags() &^ knownFlags; u != 0 {
+	if u := m.GetReaderFeatureFlags() &^ (knownFlags | FlagMixedVersions); u != 0 {
 		return refused(name, "unknown reader feature flag %s", flagText(u))
+	}
+	// It comes in both words or none: one that a writer may ignore would get lost.
+	if m.GetReaderFeatureFlags()&^m.GetWriterFeatureFlags()&FlagMixedVersions != 0 {
+		return refused(name, "feature flag %s is set for readers only", flagText(FlagMixedVersions))
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package shell is `weed lance`: the jobs on one table, for a person or a
-// script at a shell.
+// Package shell is `weed lance`: the jobs on one table, and what is in it, for a
+// person or a script at a shell.
 //
 // Each subcommand is a file of its own. What it prints on stdout is its result:
 // text for people, or with -json one object. Everything else goes to stderr:
@@ -17,6 +17,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -71,7 +72,7 @@ type call struct {
 }
 
 func subcommands() []subcommand {
-	return []subcommand{inspectCommand, planCommand, compactCommand, cleanupCommand, demoCommand}
+	return []subcommand{inspectCommand, schemaCommand, headCommand, pagesCommand, planCommand, compactCommand, cleanupCommand, demoCommand}
 }
 
 // ErrUsage makes an error a matter of wrong usage.
@@ -142,13 +143,16 @@ func (s subcommand) run(ctx context.Context, args []string, c *call) int {
 // status tells which exit status an error calls for.
 func (e Env) status(err error) int {
 	var left *leftError
+	var failed *failedError
 	switch {
 	case errors.Is(err, ErrUsage):
 		return Usage
+	case errors.As(err, &failed):
+		return Failed
 	case errors.As(err, &left):
 		return Refused
 	}
-	for _, refusal := range append([]error{table.ErrRefused, table.ErrCorrupt}, e.Refusals...) {
+	for _, refusal := range append([]error{table.ErrRefused, table.ErrCorrupt, column.ErrUnsupported}, e.Refusals...) {
 		if errors.Is(err, refusal) {
 			return Refused
 		}

@@ -51,6 +51,7 @@ func TestWrongUsage(t *testing.T) {
 		"filer without port":    {[]string{"inspect", "-filer=host", "a/b/c"}, "host:port"},
 		"filer list of nothing": {[]string{"inspect", "-filer=,", "a/b/c"}, "no address"},
 		"name of two parts":     {[]string{"inspect", "-filer=host:8888", "a/b"}, "bucket/namespace/table"},
+		"negative rows":         {[]string{"head", "-n=-1", "a"}, "from 0 on"},
 		"no cluster client":     {[]string{"inspect", "-filer=host:8888", "a/b/c"}, "no client"},
 		"demo with a table":     {[]string{"demo", "a"}, "no arguments"},
 		"no demo":               {[]string{"demo"}, "no demo"},
@@ -73,6 +74,8 @@ func TestHelpIsNoError(t *testing.T) {
 	}
 	// Every setting of the jobs' forms is a flag.
 	for command, settings := range map[string][]string{
+		"head":             {"-n", "-columns", "-full", "-version", "-row-ids", "-json", "-filer"},
+		"pages":            {"-columns", "-version", "-json"},
 		"plan":             {"-target_rows_per_fragment", "-min_fragments"},
 		"compact":          {"-target_rows_per_fragment", "-min_fragments", "-dry-run", "-json", "-filer"},
 		"cleanup-versions": {"-retain_hours", "-min_versions_to_keep", "-dry-run", "-json", "-filer"},
@@ -92,7 +95,7 @@ func TestNoTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{filepath.Join(t.TempDir(), "missing"), t.TempDir(), file} {
-		for _, command := range []string{"inspect", "plan", "compact", "cleanup-versions"} {
+		for _, command := range []string{"inspect", "schema", "head", "pages", "plan", "compact", "cleanup-versions"} {
 			r := run(t, Env{}, command, dir)
 			if r.status != Failed || r.stdout != "" || !strings.Contains(r.stderr, dir) {
 				t.Errorf("%s: status %d, stdout %q, stderr %q; want status 1 and the directory named", command, r.status, r.stdout, r.stderr)

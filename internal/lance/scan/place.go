@@ -1,0 +1,183 @@
+package scan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+)
+
+// nowhere is the file of a leaf that no file of a fragment holds.
+const nowhere = -1
+
+// holding is which fields a data file holds, by what the manifest says.
+type holding struct {
+	version table.FileVersion
+	// columns by field id.
+	columns map[int32]int
+}
+
+func holdingOf(d *pb.DataFile) (holding, error) {
+	h := holding{version: table.DataFileVersion(d), columns: make(map[int32]int, len(d.GetFields()))}
+	indices := d.GetColumnIndices()
+	if len(indices) != 0 && len(indices) != len(d.GetFields()) {
+		return h, fmt.Errorf("%w: the manifest names %d columns for its %d fields", datafile.ErrCorrupt, len(indices), len(d.GetFields()))
+	}
+	for i, id := range d.GetFields() {
+		column := i // the oldest writers name fields only, one per column
+		if len(indices) > 0 {
+			column = int(indices[i])
+		}
+		if id < 0 || column < 0 { // superseded
+			continue
+		}
+		if _, twice := h.columns[id]; twice {
+			return h, fmt.Errorf("%w: the manifest names field %d twice", datafile.ErrCorrupt, id)
+		}
+		h.columns[id] = column
+	}
+	return h, nil
+}
+
+// packs tells whether the file holds a struct in one column with its children.
+func (h holding) packs(f *table.Field) bool {
+	if _, ok := h.columns[f.ID]; !ok || f.Logical != "struct" {
+		return false
+	}
+	if h.version != table.V2_0 {
+		return true // only leaves have a column
+	}
+	if !f.Packed && f.Metadata[keyPackedOld] != "true" {
+		return false
+	}
+	apart := false
+	for _, c := range f.Children {
+		c.Leaves(func(l *table.Field) {
+			_, ok := h.columns[l.ID]
+			apart = apart || ok
+		})
+	}
+	return !apart
+}
+
+// placed is a wanted field with the place of its values in one fragment.
+type placed struct {
+	field *table.Field
+	// node is what it is read for; nil when only its parents' nulls and lengths are wanted.
+	node *node
+	// file of a leaf, by its position in the fragment's entry, or nowhere.
+	file int
+	// packed: a struct that the file holds as one leaf.
+	packed bool
+	kids   []*placed
+}
+
+// placeColumn finds the files of a column's leaves. Whatever lies in several files
+// is taken from the last of them.
+func placeColumn(n *node, files []holding) *placed {
+	p, _ := placer(files).place(n)
+	return p
+}
+
+type placer []holding
+
+// last is the last file that holds a field.
+func (files placer) last(holds func(holding) bool) int {
+	for i, h := range slices.Backward(files) {
+		if holds(h) {
+			return i
+		}
+	}
+	return nowhere
+}
+
+func (files placer) leaf(f *table.Field) int {
+	return files.last(func(h holding) bool { _, ok := h.columns[f.ID]; return ok })
+}
+
+// packed is the last file that holds a struct in one column, unless a later one
+// holds leaves of it.
+func (files placer) packed(f *table.Field) int {
+	i := files.last(func(h holding) bool { return h.packs(f) })
+	if i == nowhere {
+		return i
+	}
+	later := false
+	for _, c := range f.Children {
+		c.Leaves(func(l *table.Field) { later = later || i < files.leaf(l) })
+	}
+	if later {
+		return nowhere
+	}
+	return i
+}
+
+func (files placer) place(n *node) (p *placed, found bool) {
+	p = &placed{field: n.field, node: n, file: nowhere}
+	if len(n.field.Children) == 0 {
+		p.file = files.leaf(n.field)
+		return p, p.file != nowhere
+	}
+	if p.file = files.packed(n.field); p.file != nowhere {
+		p.packed = true
+		return p, true
+	}
+	for _, k := range n.kids {
+		kid, ok := files.place(k)
+		p.kids = append(p.kids, kid)
+		found = found || ok
+	}
+	if n.field.Logical == "struct" {
+		have := make(map[int]bool)
+		p.used(have)
+		for _, c := range n.field.Children {
+			if slices.ContainsFunc(n.kids, func(k *node) bool { return k.field == c }) {
+				continue
+			}
+			if w := files.witness(c, have); w != nil {
+				p.kids, found = append(p.kids, w), true
+			}
+		}
+	}
+	return p, found
+}
+
+// witness finds unwanted leaves in files that were not looked at yet, to tell which of
+// their parents' values are null and how long their parents' lists are. A table that adds
+// children to a struct has them in files of their own, each with its own nulls.
+func (files placer) witness(f *table.Field, have map[int]bool) *placed {
+	p := &placed{field: f, file: nowhere}
+	if len(f.Children) == 0 {
+		p.file = files.leaf(f)
+	} else if p.file = files.packed(f); p.file != nowhere {
+		p.packed = true
+	}
+	if p.file != nowhere {
+		if have[p.file] {
+			return nil
+		}
+		have[p.file] = true
+		return p
+	}
+	for _, c := range f.Children {
+		if w := files.witness(c, have); w != nil {
+			p.kids = append(p.kids, w)
+		}
+	}
+	if len(p.kids) == 0 {
+		return nil
+	}
+	return p
+}
+
+// used adds the files of its leaves to a set.
+func (p *placed) used(files map[int]bool) {
+	if p.file != nowhere {
+		files[p.file] = true
+	}
+	for _, k := range p.kids {
+		k.used(files)
+	}
+}

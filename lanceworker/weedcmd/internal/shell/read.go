@@ -1,0 +1,108 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+)
+
+// reading is a TABLE of which one version is read.
+type reading struct {
+	target
+	version string
+	bases   bases
+}
+
+func (r *reading) define(flags *flag.FlagSet) {
+	r.target.define(flags)
+	flags.StringVar(&r.version, "version", "", "`number` of the version to read, or a tag; the newest without it")
+}
+
+// open returns the version that is asked for. The caller calls done after it.
+func (r *reading) open(ctx context.Context, c *call, args []string) (_ *table.Table, done func(), _ error) {
+	s, closeStore, err := r.target.open(ctx, c, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := r.find(ctx, s)
+	if err != nil {
+		closeStore()
+		return nil, nil, err
+	}
+	r.bases = bases{target: &r.target, c: c}
+	return t, func() { r.bases.close(); closeStore() }, nil
+}
+
+func (r *reading) find(ctx context.Context, s objects.Store) (*table.Table, error) {
+	if r.version == "" {
+		return table.Open(ctx, s)
+	}
+	version, err := strconv.ParseUint(r.version, 10, 64)
+	if err != nil {
+		if version, err = tagged(ctx, s, r.version); err != nil {
+			return nil, err
+		}
+	}
+	_, naming, err := table.Newest(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	t, err := table.OpenVersion(ctx, s, naming, version)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil, fmt.Errorf("there is no version %d: %w", version, err)
+	}
+	return t, err
+}
+
+// tagged is the version that a tag names.
+func tagged(ctx context.Context, s objects.Store, name string) (uint64, error) {
+	tags, err := table.Tags(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range tags {
+		if t.Name == name && t.Branch != "" {
+			return 0, fmt.Errorf("tag %s is of branch %s, whose versions are not read from here", name, t.Branch)
+		}
+		if t.Name == name {
+			return t.Version, nil
+		}
+	}
+	return 0, fmt.Errorf("-version: %q is neither a number nor a tag", name)
+}
+
+// failedError ends a command with Failed whatever its error wraps: where a
+// table was to be read, bytes that contradict each other are a failure and
+// nothing to be left alone.
+type failedError struct{ err error }
+
+func (e *failedError) Error() string { return e.err.Error() }
+func (e *failedError) Unwrap() error { return e.err }
+
+// unread makes an error of reading one with the right exit status.
+func unread(err error) error {
+	if errors.Is(err, table.ErrCorrupt) || errors.Is(err, column.ErrCorrupt) {
+		return &failedError{err}
+	}
+	return err
+}
+
+// splitColumns takes apart what -columns was given; nil means all.
+func splitColumns(list string) []string {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+const columnsUsage = "`columns` to read, separated by commas, with a dot before the name of a nested one: a,b.c; all without it"
