@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/jsonb"
 )
@@ -41,7 +42,7 @@ func leaf(a arrow.Array, f arrow.Field, i int) value {
 	case *array.Uint64:
 		return literal(strconv.FormatUint(a.Value(i), 10))
 	case *array.Float16:
-		return float(float64(a.Value(i).Float32()), 32)
+		return float(half(a.Value(i)), 32)
 	case *array.Float32:
 		return float(float64(a.Value(i)), 32)
 	case *array.Float64:
@@ -121,4 +122,17 @@ func float(v float64, bits int) value {
 		text += ".0"
 	}
 	return literal(text)
+}
+
+// half is the value of a float16. Arrow's own conversion is wrong below 2^-14.
+func half(f float16.Num) float64 {
+	bits := f.Uint16()
+	if bits&0x7c00 != 0 {
+		return float64(f.Float32())
+	}
+	v := math.Ldexp(float64(bits&0x3ff), -24)
+	if bits&0x8000 != 0 {
+		return math.Copysign(v, -1)
+	}
+	return v
 }

@@ -52,6 +52,7 @@ func TestValues(t *testing.T) {
 		"int64":      {fromJSON(t, arrow.PrimitiveTypes.Int64, `[-9223372036854775808]`), "-9223372036854775808", `-9223372036854775808`},
 		"uint64":     {build(t, arrow.PrimitiveTypes.Uint64, func(b *array.Uint64Builder) { b.Append(math.MaxUint64) }), "18446744073709551615", `18446744073709551615`},
 		"float16":    {build(t, arrow.FixedWidthTypes.Float16, func(b *array.Float16Builder) { b.Append(float16.New(0.5)) }), "0.5", `0.5`},
+		"float16s":   {build(t, arrow.FixedWidthTypes.Float16, func(b *array.Float16Builder) { b.Append(float16.FromBits(0x8001)) }), "-5.9604645e-08", `-5.9604645e-08`},
 		"float32":    {build(t, arrow.PrimitiveTypes.Float32, func(b *array.Float32Builder) { b.Append(0.1) }), "0.1", `0.1`},
 		"float64":    {build(t, arrow.PrimitiveTypes.Float64, func(b *array.Float64Builder) { b.Append(1) }), "1.0", `1.0`},
 		"minus zero": {build(t, arrow.PrimitiveTypes.Float64, func(b *array.Float64Builder) { b.Append(math.Copysign(0, -1)) }), "-0.0", `-0.0`},

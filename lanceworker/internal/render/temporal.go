@@ -78,6 +78,11 @@ func instant(v int64, u arrow.TimeUnit, zone string) string {
 		return t.Format("2006-01-02T15:04:05") + fraction(rest, u)
 	}
 	t = t.In(location(zone))
+	// Local times before there were zones had offsets with seconds, which ISO 8601
+	// can't say.
+	if _, offset := t.Zone(); offset%60 != 0 {
+		t = t.UTC()
+	}
 	return t.Format("2006-01-02T15:04:05") + fraction(rest, u) + t.Format("Z07:00")
 }
 
