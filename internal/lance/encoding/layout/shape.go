@@ -32,6 +32,9 @@ func newValues(dt arrow.DataType, limit int64) (*block.Values, error) {
 		if err != nil {
 			return nil, err
 		}
+		if storage(dt.Elem()).ID() == arrow.NULL {
+			items = &block.Values{Kind: block.Fixed, Limit: limit} // which is nulls of no width
+		}
 		if items == nil || dt.Len() < 1 {
 			return nil, unsupported("%v", dt)
 		}
