@@ -107,6 +107,10 @@ func (v variable) shift(ends []int64, stored []byte, start, end int, base int64)
 // expand is append with a symbol table.
 func (v variable) expand(dst *Values, b []byte, from, to int) error {
 	start := v.offset(b, from)
+	if whole := v.offset(b, to); start <= whole && whole <= len(b) && whole-start <= fsst.MaxStrings &&
+		dst.room(fsst.MaxSymbol*int64(whole-start)+8*int64(to-from)) == nil {
+		return v.expandAll(dst, b, from, to, b[start:whole])
+	}
 	for i := from; i < to; i++ {
 		end := v.offset(b, i+1)
 		if start > end || end > len(b) {
@@ -117,6 +121,22 @@ func (v variable) expand(dst *Values, b []byte, from, to int) error {
 		}
 		start = end
 	}
+	return nil
+}
+
+// expandAll is expand where the limit can't be reached.
+func (v variable) expandAll(dst *Values, b []byte, from, to int, stored []byte) error {
+	last := len(dst.Offsets)
+	ends := dst.extendOffsets(to - from)
+	err := v.shift(ends, b[(from+1)*v.bytes:(to+1)*v.bytes], v.offset(b, from), v.offset(b, to), 0)
+	if err == nil {
+		dst.Data, err = v.symbol.AppendStrings(dst.Data, stored, ends)
+	}
+	if err != nil {
+		dst.Offsets = dst.Offsets[:last]
+		return err
+	}
+	dst.N += to - from
 	return nil
 }
 
