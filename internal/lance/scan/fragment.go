@@ -90,6 +90,11 @@ func (f *fragment) open(ctx context.Context, entry *pb.DataFragment, known facts
 	wanted := make([]*placed, len(f.scan.nodes))
 	used := make(map[int]bool)
 	for i, n := range f.scan.nodes {
+		for k, h := range held {
+			if err := h.readable(n.field); err != nil {
+				return fmt.Errorf("%s: column %q: %w", entry.GetFiles()[k].GetPath(), n.field.Name, err)
+			}
+		}
 		wanted[i] = placeColumn(n, held)
 		wanted[i].used(used)
 	}

@@ -3,8 +3,10 @@ package scan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
@@ -60,6 +62,20 @@ func (h holding) packs(f *table.Field) bool {
 		})
 	}
 	return !apart
+}
+
+// readable refuses a field whose values a file has lost: Lance writes fixed-size lists of
+// structs to files of version 2.0, too, but nothing of what is in them.
+func (h holding) readable(f *table.Field) error {
+	if _, held := h.columns[f.ID]; held && h.version == table.V2_0 && strings.HasPrefix(f.Logical, "fixed_size_list:struct") {
+		return fmt.Errorf("%w: field %q: a fixed-size list of structs in a file of version 2.0", column.ErrUnsupported, f.Name)
+	}
+	for _, c := range f.Children {
+		if err := h.readable(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // placed is a wanted field with the place of its values in one fragment.
@@ -136,7 +152,7 @@ func (files placer) place(n *node) (p *placed, found bool) {
 			if slices.ContainsFunc(n.kids, func(k *node) bool { return k.field == c }) {
 				continue
 			}
-			if w := files.witness(c, have); w != nil {
+			if w := files.witness(c, have, false); w != nil {
 				p.kids, found = append(p.kids, w), true
 			}
 		}
@@ -146,8 +162,9 @@ func (files placer) place(n *node) (p *placed, found bool) {
 
 // witness finds unwanted leaves in files that were not looked at yet, to tell which of
 // their parents' values are null and how long their parents' lists are. A table that adds
-// children to a struct has them in files of their own, each with its own nulls.
-func (files placer) witness(f *table.Field, have map[int]bool) *placed {
+// children to a struct has them in files of their own, each with its own nulls. The entries
+// of a map keep both of their children.
+func (files placer) witness(f *table.Field, have map[int]bool, entries bool) *placed {
 	p := &placed{field: f, file: nowhere}
 	if len(f.Children) == 0 {
 		p.file = files.leaf(f)
@@ -161,12 +178,18 @@ func (files placer) witness(f *table.Field, have map[int]bool) *placed {
 		have[p.file] = true
 		return p
 	}
+	found := false
 	for _, c := range f.Children {
-		if w := files.witness(c, have); w != nil {
+		w := files.witness(c, have, f.Logical == "map")
+		found = found || w != nil
+		if w == nil && entries {
+			w = &placed{field: c, file: nowhere}
+		}
+		if w != nil {
 			p.kids = append(p.kids, w)
 		}
 	}
-	if len(p.kids) == 0 {
+	if !found {
 		return nil
 	}
 	return p

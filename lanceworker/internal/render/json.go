@@ -76,6 +76,10 @@ func (j JSON) array(b []byte, n int, what string, item func([]byte, int) []byte)
 }
 
 func (j JSON) text(b []byte, s string) []byte {
+	// JSON can't say what is no UTF-8, and U+FFFD would hide that it was there.
+	if !utf8.ValidString(s) {
+		return j.binary(b, []byte(s))
+	}
 	if j.Full || len(s) <= jsonText {
 		return AppendString(b, s)
 	}

@@ -65,7 +65,7 @@ func (m *merger) merge(dt arrow.DataType, n int, parts []arrow.ArrayData) (arrow
 		return m.lists(dt, st.Elem(), -1, parts)
 	}
 	if len(parts) > 1 {
-		return nil, fmt.Errorf("%d arrays of %v to merge", len(parts), dt)
+		return nil, corrupt("%d columns of %v to merge", len(parts), dt)
 	}
 	if !arrow.TypeEqual(storage(first.DataType()), storage(dt)) {
 		return nil, fmt.Errorf("an array of %v where %v is wanted", first.DataType(), dt)

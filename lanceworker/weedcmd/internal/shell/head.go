@@ -35,13 +35,17 @@ structs objects, a map an array of {"key":…,"value":…}, binary
 		blobs := flags.Bool("blob-bytes", false, "read the bytes of blob columns in place of their descriptors")
 		return func(ctx context.Context, c *call, args []string) error {
 			limit := uint64(*n)
+			names, err := splitColumns(*columns)
+			if err != nil {
+				return err
+			}
 			t, done, err := h.open(ctx, c, args)
 			if err != nil {
 				return h.fail(c, unread(err))
 			}
 			defer done()
 			s, err := scan.Open(ctx, t, scan.Options{
-				Columns: splitColumns(*columns), Limit: &limit, RowAddress: *ids, RowID: *ids,
+				Columns: names, Limit: &limit, RowAddress: *ids, RowID: *ids,
 				BlobBytes: *blobs, BatchRows: int(min(limit, headBatch)),
 				Bases: h.bases.open(ctx),
 			})

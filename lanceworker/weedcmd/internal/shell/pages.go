@@ -24,12 +24,16 @@ Only the metadata of the data files is read.`,
 		r.define(flags)
 		columns := flags.String("columns", "", columnsUsage)
 		return func(ctx context.Context, c *call, args []string) error {
+			names, err := splitColumns(*columns)
+			if err != nil {
+				return err
+			}
 			t, done, err := r.open(ctx, c, args)
 			if err != nil {
 				return r.fail(c, unread(err))
 			}
 			defer done()
-			files := scan.Pages(ctx, t, scan.Options{Columns: splitColumns(*columns), Bases: r.bases.open(ctx)})
+			files := scan.Pages(ctx, t, scan.Options{Columns: names, Bases: r.bases.open(ctx)})
 			if r.json {
 				return unread(printPagesJSON(c.stdout, files))
 			}

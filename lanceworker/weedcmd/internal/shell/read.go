@@ -2,9 +2,11 @@ package shell
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,15 +96,23 @@ func unread(err error) error {
 	return err
 }
 
-// splitColumns takes apart what -columns was given; nil means all.
-func splitColumns(list string) []string {
-	var names []string
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
+// splitColumns takes apart what -columns was given; nil means all. A name with a
+// comma stands in double quotes, as in CSV.
+func splitColumns(list string) ([]string, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
 	}
-	return names
+	r := csv.NewReader(strings.NewReader(list))
+	r.TrimLeadingSpace, r.LazyQuotes = true, true
+	fields, err := r.Read()
+	if err != nil {
+		return nil, usagef("-columns: %v", err)
+	}
+	names := slices.DeleteFunc(fields, func(name string) bool { return name == "" })
+	if len(names) == 0 {
+		return nil, usagef("-columns: no name in %q", list)
+	}
+	return names, nil
 }
 
-const columnsUsage = "`columns` to read, separated by commas, with a dot before the name of a nested one: a,b.c; all without it"
+const columnsUsage = "`columns` to read, separated by commas, with a dot before the name of a nested one and a name with a comma in double quotes: a,b.c,\"d,e\"; all without it"
