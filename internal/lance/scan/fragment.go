@@ -162,6 +162,12 @@ func (f *fragment) readLineage(entry *pb.DataFragment) (err error) {
 // openColumns opens the readers of all columns.
 func (f *fragment) openColumns(wanted []*placed, held []holding) error {
 	f.columns = make([][]columnPart, len(wanted))
+	parters := make([]parter, len(held))
+	for file, h := range held {
+		if d := f.files[file]; d != nil {
+			parters[file] = newParter(file, h, d.Descriptor.GetSchema().GetFields())
+		}
+	}
 	var bytes uint64
 	for i, p := range wanted {
 		used := make(map[int]bool)
@@ -171,7 +177,7 @@ func (f *fragment) openColumns(wanted []*placed, held []holding) error {
 				continue
 			}
 			d := f.files[file]
-			c, err := f.openPart(d, parter{file, held[file], d.Descriptor.GetSchema().GetFields()}, p)
+			c, err := f.openPart(d, parters[file], p)
 			if err != nil {
 				return fmt.Errorf("%s: column %q: %w", d.place.label, p.field.Name, err)
 			}

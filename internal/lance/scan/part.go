@@ -92,6 +92,33 @@ type parter struct {
 	file   int
 	held   holding
 	schema fileSchema
+	// own are the fields of schema by id.
+	own map[int32]*pb.Field
+}
+
+func newParter(file int, held holding, schema fileSchema) parter {
+	own := make(map[int32]*pb.Field, len(schema))
+	for _, f := range schema {
+		own[f.GetId()] = f
+	}
+	return parter{file, held, schema, own}
+}
+
+// agrees tells whether the file says the same of a leaf's type as the manifest does. It need
+// not say anything: only a field of the same id and name counts.
+func (p parter) agrees(f *table.Field) error {
+	x := p.own[f.ID]
+	if x == nil || x.GetName() != f.Name || x.GetLogicalType() == f.Logical {
+		return nil
+	}
+	own, err := table.FieldsOf([]*pb.Field{{Id: x.GetId(), ParentId: -1, Name: x.GetName(), LogicalType: x.GetLogicalType()}})
+	if err != nil { // nested, or of a type that this build does not know
+		return fmt.Errorf("%w: the manifest calls it %s, the file %s", datafile.ErrCorrupt, f.Logical, x.GetLogicalType())
+	}
+	if !arrow.TypeEqual(own[0].Type, f.Type) {
+		return fmt.Errorf("%w: the manifest calls it %s, the file %s", datafile.ErrCorrupt, f.Type, own[0].Type)
+	}
+	return nil
 }
 
 // part is what the file holds; ok is false when that is nothing.
@@ -114,7 +141,9 @@ func (p parter) build(pl *placed, entries bool) (f column.Field, s *shape, ok bo
 		err = p.packed(&f, s, pl.field)
 		ok = true
 	case len(pl.field.Children) == 0 || pl.packed:
-		ok = pl.file == p.file
+		if ok = pl.file == p.file; ok && pl.field.Blob == table.NoBlob {
+			err = p.agrees(pl.field)
+		}
 	default:
 		ok, err = p.nested(&f, s, pl, entries)
 	}

@@ -217,7 +217,7 @@ func TestPlace(t *testing.T) {
 		p.used(used)
 		var got []string
 		for i := range held {
-			x, ok, err := parter{i, held[i], packed}.part(p)
+			x, ok, err := newParter(i, held[i], packed).part(p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,6 +65,11 @@ func (v *Values) data(dt arrow.DataType, valid []byte, nulls int) (arrow.ArrayDa
 
 func (v *Values) fixedData(dt arrow.FixedWidthDataType, bitmap *memory.Buffer, nulls int) (arrow.ArrayData, error) {
 	switch {
+	case v.Kind == Fixed && dt.BitWidth() == 0: // a fixed-size binary of no bytes
+		if v.Bits != 0 {
+			return nil, v.misfit(dt)
+		}
+		return array.NewData(dt, v.N, []*memory.Buffer{bitmap, memory.NewBufferBytes(nil)}, nil, nulls, 0), nil
 	case v.null():
 		return v.nullData(dt)
 	case v.Kind != Fixed:

@@ -169,3 +169,20 @@ func TestAppendNulls(t *testing.T) {
 		}
 	}
 }
+
+// A fixed-size binary of no bytes has nothing but its nulls.
+func TestArrayOfNoBytes(t *testing.T) {
+	dt := &arrow.FixedSizeBinaryType{}
+	v := &Values{Kind: Fixed, Limit: unlimited}
+	if err := v.AppendNulls(3); err != nil {
+		t.Fatal(err)
+	}
+	a, err := v.Array(dt, []byte{0b101}, 1)
+	if err != nil || a.Len() != 3 || a.NullN() != 1 || a.IsValid(1) {
+		t.Fatalf("%v, error %v", a, err)
+	}
+	v = &Values{Kind: Fixed, Bits: 8, N: 1, Data: []byte{1}, Limit: unlimited}
+	if _, err := v.Array(dt, nil, 0); !errors.Is(err, column.ErrCorrupt) {
+		t.Errorf("bytes where there are none: error %v", err)
+	}
+}
