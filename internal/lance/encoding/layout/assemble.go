@@ -53,6 +53,10 @@ func (s *sink) leaf(dt arrow.DataType, c level.Column) (arrow.Array, error) {
 		}
 		return build(dt, c.N, bufs, nil, nulls), nil
 	}
+	if st.ID() == arrow.STRUCT && c.Nulls == c.N {
+		// A packed struct may have fields that can't be packed as long as all is null.
+		return Merge(dt, c.N, nil, s.limit)
+	}
 	arr, err := s.values.Array(st, c.Valid, c.Nulls)
 	if err != nil || arrow.TypeEqual(st, dt) {
 		return arr, err

@@ -46,11 +46,9 @@ func newValues(dt arrow.DataType, limit int64) (*block.Values, error) {
 		v := &block.Values{Kind: block.Struct, Limit: limit}
 		for _, f := range dt.Fields() {
 			field, err := newValues(f.Type, limit)
-			if err != nil {
-				return nil, err
-			}
-			if field == nil {
-				return nil, unsupported("%v", dt)
+			if err != nil || field == nil {
+				// What can't be packed can be null as a whole.
+				return &block.Values{Kind: block.Fixed, Limit: limit}, nil
 			}
 			v.Fields = append(v.Fields, field)
 		}
