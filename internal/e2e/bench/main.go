@@ -3,6 +3,9 @@
 //
 //	go run ./internal/e2e/bench
 //
+// and with -what scan a scan against pylance's to_batches, on one table for each family of types, both with
+// two threads, from the page cache.
+//
 // Each run is a process of its own. Wall time, processor time and peak memory are
 // taken inside it, from just before the table is opened to the last commit, so
 // that starting Go or Python counts for neither. Memory is the peak above what the
@@ -33,6 +36,7 @@ type measure struct {
 	Wall float64 // seconds
 	CPU  float64 // seconds, user and system
 	Peak float64 // bytes above idle
+	Rows int64   // that were read
 }
 
 // contestant is one way to merge the table.
@@ -55,8 +59,21 @@ func main() {
 	rows := flag.Int("rows", 5000, "rows of a fragment")
 	work := flag.String("dir", "", "where to work (default: a temporary directory)")
 	asJSON := flag.Bool("json", false, "print one JSON object")
+	what := flag.String("what", "compact", "what to measure: compact or scan")
+	megabytes := flag.Int("megabytes", 500, "size of each table of a scan")
+	version := flag.String("version", "2.2", "file version of the tables of a scan")
+	family := flag.String("family", "", "scan this family of types alone")
 	flag.Parse()
-	if err := bench(*rounds, *fragments, *rows, *work, *asJSON); err != nil {
+	var err error
+	switch *what {
+	case "compact":
+		err = bench(*rounds, *fragments, *rows, *work, *asJSON)
+	case "scan":
+		err = benchScan(scanOptions{*rounds, *megabytes, *version, *family, *work, *asJSON})
+	default:
+		err = fmt.Errorf("-what %s: neither compact nor scan", *what)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -154,15 +171,19 @@ func merged(dir string) error {
 	return nil
 }
 
-// ours is one run of this module, in a process of its own.
+// ours is one compaction of this module, in a process of its own.
 func ours(ctx context.Context, dir string, nosync bool) (measure, error) {
+	if nosync {
+		return self(ctx, "nosync:"+dir)
+	}
+	return self(ctx, dir)
+}
+
+// self runs this binary for one job.
+func self(ctx context.Context, job string) (measure, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return measure{}, err
-	}
-	job := dir
-	if nosync {
-		job = "nosync:" + dir
 	}
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), jobVariable+"="+job)

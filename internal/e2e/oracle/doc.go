@@ -13,6 +13,8 @@
 // Where no environment can be had, Start skips the test with the reason. With
 // CI=true in the environment it fails instead: a green run there has asked Lance.
 //
+// lancedb for Node is another writer, installed by npm beside the environments.
+//
 //	lance := oracle.Start(t, oracle.Newest)
 //	lance.Make(t, "many_appends", dir, oracle.Table{FileVersion: "2.2"})
 //	before := lance.Snapshot(t, dir)

@@ -4,10 +4,15 @@ import datetime
 import time
 
 import canon
+import cellwriter
 import disk
+import dumper
+import families
 import judge
 import lance
 import maker
+import measure
+import operations
 import pyarrow as pa
 import recipes
 import values
@@ -201,24 +206,7 @@ def churn(uri, rounds, start, n=20, seconds=None, storage_options=None, seed=0, 
 
 def measure_compact(uri, **options):
     """compact_files with what it took: seconds, processor seconds, peak bytes above idle."""
-    import gc
-    import resource
-
-    def status(key):
-        with open("/proc/self/status") as f:
-            return next(int(x.split()[1]) * 1024 for x in f if x.startswith(key + ":"))
-
-    def cpu():
-        u = resource.getrusage(resource.RUSAGE_SELF)
-        return u.ru_utime + u.ru_stime
-
-    gc.collect()
-    with open("/proc/self/clear_refs", "w") as f:
-        f.write("5")
-    idle, used, start = status("VmRSS"), cpu(), time.monotonic()
-    lance.dataset(uri).optimize.compact_files(**options)
-    wall = time.monotonic() - start
-    return {"Wall": wall, "CPU": cpu() - used, "Peak": status("VmHWM") - idle}
+    return measure.measured(lambda: lance.dataset(uri).optimize.compact_files(**options))
 
 
 def fold_of(uri, column, storage_options=None):
@@ -242,6 +230,13 @@ COMMANDS = {
               fold_of, run)
 }
 COMMANDS.update(
+    cells=cellwriter.cases,
+    write_cells=cellwriter.write_cells,
+    dump=dumper.dump,
+    dump_all=dumper.dump_all,
+    random_table=operations.random_table,
+    make_family=families.make_family,
+    measure_scan=families.measure_scan,
     snapshot=judge.snapshot,
     plan=judge.plan,
     fragments=judge.fragments,
