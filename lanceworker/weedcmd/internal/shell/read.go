@@ -24,7 +24,7 @@ type reading struct {
 
 func (r *reading) define(flags *flag.FlagSet) {
 	r.target.define(flags)
-	flags.StringVar(&r.version, "version", "", "`number` of the version to read, or a tag; the newest without it")
+	flags.StringVar(&r.version, "version", "", "`number` of the version to read, or a tag (of a branch, too); the newest without it")
 }
 
 // open returns the version that is asked for. The caller calls done after it.
@@ -48,8 +48,13 @@ func (r *reading) find(ctx context.Context, s objects.Store) (*table.Table, erro
 	}
 	version, err := strconv.ParseUint(r.version, 10, 64)
 	if err != nil {
-		if version, err = tagged(ctx, s, r.version); err != nil {
+		tag, err := tagged(ctx, s, r.version)
+		if err != nil {
 			return nil, err
+		}
+		version = tag.Version
+		if tag.Branch != "" { // which keeps its versions in a directory of its own
+			s = objects.Sub(s, table.Branch{Name: tag.Branch}.Dir())
 		}
 	}
 	_, naming, err := table.Newest(ctx, s)
@@ -63,21 +68,18 @@ func (r *reading) find(ctx context.Context, s objects.Store) (*table.Table, erro
 	return t, err
 }
 
-// tagged is the version that a tag names.
-func tagged(ctx context.Context, s objects.Store, name string) (uint64, error) {
+// tagged is the tag of that name.
+func tagged(ctx context.Context, s objects.Store, name string) (table.Tag, error) {
 	tags, err := table.Tags(ctx, s)
 	if err != nil {
-		return 0, err
+		return table.Tag{}, err
 	}
 	for _, t := range tags {
-		if t.Name == name && t.Branch != "" {
-			return 0, fmt.Errorf("tag %s is of branch %s, whose versions are not read from here", name, t.Branch)
-		}
 		if t.Name == name {
-			return t.Version, nil
+			return t, nil
 		}
 	}
-	return 0, fmt.Errorf("-version: %q is neither a number nor a tag", name)
+	return table.Tag{}, fmt.Errorf("-version: %q is neither a number nor a tag", name)
 }
 
 // failedError ends a command with Failed whatever its error wraps: where a
