@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// firstGroup and fullGroup are how many bytes are asked for together: little at
-	// first, so that the first rows come soon and all of it stays in the processor's caches;
+	// firstGroup and fullGroup are how many bytes are asked for together: not too much at
+	// first, so that the first rows come soon;
 	// the more the longer the store takes to answer.
-	firstGroup = 1 << 20
+	firstGroup = 4 << 20
 	fullGroup  = 8 << 20
 	// groupTasks bounds a group where tasks need few bytes.
 	groupTasks = 64

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
 
 // piece is what one file gave for a field.
@@ -19,7 +20,7 @@ type piece struct {
 
 // assembler puts a wanted field together.
 type assembler struct {
-	zeros *zeros
+	zeros *column.Zeros
 	// limit of a single buffer of nulls.
 	limit int64
 }
@@ -28,7 +29,7 @@ type assembler struct {
 func (a assembler) assemble(want *node, pieces []piece, n int) (arrow.ArrayData, error) {
 	switch {
 	case len(pieces) == 0:
-		return a.zeros.nulls(want.typ, n, a.limit)
+		return a.zeros.Nulls(want.typ, n, a.limit)
 	case len(pieces) == 1 && pieces[0].shape.whole():
 		return pieces[0].data, nil
 	case len(want.kids) == 0:
@@ -87,7 +88,7 @@ func (a assembler) fixedLists(want *node, dim int, pieces []piece, n int) (arrow
 func (a assembler) lists(want *node, pieces []piece, n int) (arrow.ArrayData, error) {
 	below := make([]piece, len(pieces))
 	first := offsetsOf(pieces[0].data)
-	width := offsetWidth(want.typ)
+	width := column.OffsetWidth(want.typ)
 	offsets := make([]byte, 0, (n+1)*width)
 	for i := 0; i <= n; i++ {
 		offsets = appendOffset(offsets, width, first(i)-first(0))

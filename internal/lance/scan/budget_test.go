@@ -54,12 +54,10 @@ func TestAdapt(t *testing.T) {
 		return a.group >> 20, a.budget.most >> 20
 	}
 	for _, x := range []struct{ late, asked, group, most int64 }{
-		{0, 100, 1, 4},
-		{3, 3, 1, 4}, // too few to tell
-		{5, 20, 2, 8},
-		{1, 20, 2, 8},
-		{20, 20, 4, 16},
-		{20, 20, 8, 32},
+		{0, 100, 4, 16},
+		{3, 3, 4, 16}, // too few to tell
+		{5, 20, 8, 32},
+		{1, 20, 8, 32},
 		{20, 20, 8, 32},
 	} {
 		if group, most := step(x.late, x.asked); group != x.group || most != x.most {

@@ -135,7 +135,7 @@ func gatherBytes(from *memory.Buffer, runs []run, width int) *memory.Buffer {
 // gatherOffsets makes the offsets of gathered lists or strings, and the runs of
 // their items.
 func gatherOffsets(d arrow.ArrayData, runs []run, n int) (*memory.Buffer, []run) {
-	width := offsetWidth(d.DataType())
+	width := column.OffsetWidth(d.DataType())
 	to := make([]byte, 0, (n+1)*width)
 	var items []run
 	at, sum := offsetsOf(d), int64(0)
@@ -158,14 +158,6 @@ func gatherOffsets(d arrow.ArrayData, runs []run, n int) (*memory.Buffer, []run)
 	return memory.NewBufferBytes(to), items
 }
 
-func offsetWidth(t arrow.DataType) int {
-	switch t.ID() {
-	case arrow.LARGE_LIST, arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		return 8
-	}
-	return 4
-}
-
 func appendOffset(b []byte, width int, v int64) []byte {
 	if width == 8 {
 		return binary.LittleEndian.AppendUint64(b, uint64(v))
@@ -180,7 +172,7 @@ func offsetsOf(d arrow.ArrayData) func(i int) int64 {
 		return func(int) int64 { return 0 }
 	}
 	b := buf.Bytes()
-	if offsetWidth(d.DataType()) == 8 {
+	if column.OffsetWidth(d.DataType()) == 8 {
 		b = b[d.Offset()*8:]
 		return func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[i*8:])) }
 	}

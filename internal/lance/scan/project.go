@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,9 @@ const (
 	keyPacked          = "lance-encoding:packed"
 	keyPackedOld       = "packed"
 )
+
+// ErrNoColumn is wrapped by the error about a wanted column that the schema does not have.
+var ErrNoColumn = errors.New("there is no column")
 
 // node is a field of the table's schema as it is wanted: with all of its children or
 // with some.
@@ -81,7 +85,7 @@ func project(fields []*table.Field, o Options) ([]*node, error) {
 		root := new(pick)
 		for _, name := range o.Columns {
 			if !choose(root, fields, name) {
-				return nil, fmt.Errorf("there is no column %q", name)
+				return nil, fmt.Errorf("%w %q", ErrNoColumn, name)
 			}
 			for f, p := range root.kids {
 				if picks[f] == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
 
 func TestCursor(t *testing.T) {
@@ -142,11 +143,11 @@ func TestGather(t *testing.T) {
 
 // Nulls of every type are nulls, at the price of no bytes that others don't share.
 func TestNulls(t *testing.T) {
-	var z zeros
+	var z column.Zeros
 	for _, name := range []string{"shared_types_22", "nested", "blob_22"} {
 		for _, f := range expected(t, name).Schema().Fields() {
 			for _, n := range []int{0, 1, 77} {
-				d, err := z.nulls(f.Type, n, 1<<20)
+				d, err := z.Nulls(f.Type, n, 1<<20)
 				if err != nil {
 					t.Fatalf("%s: %v", f.Name, err)
 				}
@@ -163,7 +164,7 @@ func TestNulls(t *testing.T) {
 			}
 		}
 	}
-	if _, err := z.nulls(arrow.PrimitiveTypes.Int64, 1000, 7999); err == nil {
+	if _, err := z.Nulls(arrow.PrimitiveTypes.Int64, 1000, 7999); err == nil {
 		t.Error("8000 bytes within 7999")
 	}
 }

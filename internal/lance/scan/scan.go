@@ -33,7 +33,7 @@ type Scan struct {
 	nodes  []*node
 	schema *arrow.Schema
 	bases  *bases
-	zeros  zeros
+	zeros  column.Zeros
 	stable bool
 
 	// ctx ends what runs in the background.

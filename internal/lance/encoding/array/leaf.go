@@ -1,9 +1,9 @@
 package array
 
 import (
+	"math"
+
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
@@ -167,8 +167,6 @@ type missingLoading struct {
 }
 
 func (m *missingLoading) build(*read) (arrow.ArrayData, error) {
-	a := array.MakeArrayOfNull(memory.DefaultAllocator, m.typ, m.n)
-	defer a.Release()
-	a.Data().Retain()
-	return a.Data(), nil
+	var z column.Zeros
+	return z.Nulls(m.typ, m.n, math.MaxInt64) // what it takes was asked for
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
@@ -210,35 +209,27 @@ func sizeOfData(d arrow.ArrayData) int64 {
 
 // nulls makes an array of nulls.
 func (m *merger) nulls(dt arrow.DataType, n int) (arrow.ArrayData, error) {
-	size := nullSize(storage(dt), int64(n))
-	if size > m.limit {
+	var z column.Zeros
+	d, err := z.Nulls(dt, n, m.limit)
+	if err != nil {
+		return nil, err
+	}
+	if m.limit -= nullBytes(d); m.limit < 0 {
 		return nil, overLimit("%d nulls of %v", n, dt)
 	}
-	m.limit -= size
-	arr := array.MakeArrayOfNull(memory.DefaultAllocator, dt, n)
-	defer arr.Release()
-	arr.Data().Retain()
-	return arr.Data(), nil
+	return d, nil
 }
 
-// nullSize is how many bytes n nulls take at most.
-func nullSize(dt arrow.DataType, n int64) int64 {
-	const far = 1 << 50
-	size := n/8 + 1
-	switch dt := dt.(type) {
-	case *arrow.StructType:
-		for _, f := range dt.Fields() {
-			size += nullSize(storage(f.Type), n)
+// nullBytes is how many bytes an array's buffers take, as if it shared none.
+func nullBytes(d arrow.ArrayData) int64 {
+	var n int64
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
 		}
-	case *arrow.FixedSizeListType:
-		if items := n * int64(dt.Len()); n > 0 && (items/n != int64(dt.Len()) || items > far) {
-			return far
-		}
-		size += nullSize(storage(dt.Elem()), n*int64(dt.Len()))
-	case arrow.FixedWidthDataType:
-		size += n * int64(dt.BitWidth()) / 8
-	default:
-		size += 8 * (n + 1)
 	}
-	return min(size, far)
+	for _, c := range d.Children() {
+		n += nullBytes(c)
+	}
+	return n
 }

@@ -110,7 +110,7 @@ func TestHeadFlags(t *testing.T) {
 	if want := "2 of 60 rows at version 3\n"; r.status != Done || !strings.HasPrefix(r.stdout, "struct       vec\n{\"b\": \"s0\"}  [") || !strings.HasSuffix(r.stdout, want) {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	if r := run(t, Env{}, "head", dir, "-columns=nope"); r.status != Failed || !strings.Contains(r.stderr, `"nope"`) {
+	if r := run(t, Env{}, "head", dir, "-columns=nope"); r.status != Usage || !strings.Contains(r.stderr, `"nope"`) {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }

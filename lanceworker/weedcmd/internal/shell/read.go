@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -92,6 +93,9 @@ func (e *failedError) Unwrap() error { return e.err }
 
 // unread makes an error of reading one with the right exit status.
 func unread(err error) error {
+	if errors.Is(err, scan.ErrNoColumn) {
+		return usagef("-columns: %v", err)
+	}
 	if errors.Is(err, table.ErrCorrupt) || errors.Is(err, column.ErrCorrupt) {
 		return &failedError{err}
 	}
