@@ -54,14 +54,14 @@ func (r *rowReader) column(ctx context.Context, n *node, parts []columnPart) (ar
 		if err != nil {
 			return nil, fmt.Errorf("%s: column %q: %w", p.place.label, n.field.Name, err)
 		}
-		left -= sizeOf(d)
+		left -= column.SizeOf(d)
 		pieces = append(pieces, piece{p.shape, d})
 	}
 	d, err := assembler{&r.f.scan.zeros, r.left}.assemble(n, pieces, r.rows)
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", n.field.Name, err)
 	}
-	if r.left -= sizeOf(d); r.left < 0 {
+	if r.left -= column.SizeOf(d); r.left < 0 {
 		return nil, fmt.Errorf("column %q: %w", n.field.Name, column.ErrLimit)
 	}
 	return d, nil

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
@@ -33,7 +34,7 @@ func benchScan(b *testing.B, t *table.Table, o Options) {
 			}
 			rows += batch.NumRows()
 			for _, c := range batch.Columns() {
-				bytes += sizeOf(c.Data())
+				bytes += column.SizeOf(c.Data())
 			}
 			got++
 			batch.Release()

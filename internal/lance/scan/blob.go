@@ -43,7 +43,7 @@ func (b *converter) convert(ctx context.Context, s *shape, d arrow.ArrayData) (a
 	case s.node.converted() && s.node.text:
 		text, err := jsonText(d, b.left)
 		if err == nil {
-			b.left -= sizeOf(text)
+			b.left -= column.SizeOf(text)
 		}
 		return text, err
 	case s.node.converted():

@@ -103,7 +103,7 @@ func TestBlobBatches(t *testing.T) {
 		var rows []int64
 		for _, b := range batches {
 			rows = append(rows, b.NumRows())
-			if n := sizeOf(b.Column(0).Data()); n > most && b.NumRows() > 1 {
+			if n := column.SizeOf(b.Column(0).Data()); n > most && b.NumRows() > 1 {
 				t.Errorf("at most %d: a batch of %d rows has %d bytes", most, b.NumRows(), n)
 			}
 		}

@@ -63,7 +63,7 @@ func TestRandomScans(t *testing.T) {
 			for _, b := range batches {
 				var bytes int64
 				for _, c := range b.Columns() {
-					bytes += sizeOf(c.Data())
+					bytes += column.SizeOf(c.Data())
 				}
 				if int(b.NumRows()) > o.BatchRows || b.NumRows() > 1 && bytes > o.BatchBytes {
 					t.Fatalf("world %d, %+v: a batch of %d rows and %d bytes", i, o, b.NumRows(), bytes)

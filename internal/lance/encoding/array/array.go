@@ -60,7 +60,7 @@ func open(f *datafile.File, field column.Field, path string, depth int) (node, e
 	if depth == 0 {
 		return nil, corrupt("%s: more than %d fields within each other", path, maxDepth)
 	}
-	typ := storage(field.Type)
+	typ := column.Storage(field.Type)
 	if absent(field) {
 		return &missing{field.Type}, nil
 	}

@@ -36,7 +36,7 @@ type builder struct {
 
 func newBuilder(r *read, typ arrow.DataType, total int) (*builder, error) {
 	b := &builder{r: r, typ: typ, total: total, valid: bitmap{r: r, total: total}}
-	sto := storage(typ)
+	sto := column.Storage(typ)
 	if bits, ok := fixedBits(sto); ok {
 		b.bits = int(bits)
 		return b, nil
@@ -126,7 +126,7 @@ func (b *builder) zeros(n int) {
 func (b *builder) nulls(n int) error {
 	from := b.n
 	b.zeros(n)
-	if storage(b.typ).ID() == arrow.NULL {
+	if column.Storage(b.typ).ID() == arrow.NULL {
 		return nil
 	}
 	return b.valid.nullAll(from, n)
@@ -137,7 +137,7 @@ func (b *builder) finish() (arrow.ArrayData, error) {
 	if b.n != b.total {
 		return nil, corrupt("%d of %d values decoded", b.n, b.total)
 	}
-	sto := storage(b.typ)
+	sto := column.Storage(b.typ)
 	if sto.ID() == arrow.NULL {
 		return array.NewData(b.typ, b.n, []*memory.Buffer{nil}, nil, b.n, 0), nil
 	}

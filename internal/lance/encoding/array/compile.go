@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -52,7 +53,7 @@ func (c *compiler) values(typ arrow.DataType, e *pb.ArrayEncoding, depth int) (e
 		return nil, corrupt("more than %d encodings within each other", maxDepth)
 	}
 	depth--
-	typ = storage(typ)
+	typ = column.Storage(typ)
 	switch t := e.GetEncoding().(type) {
 	case *pb.ArrayEncoding_Nullable_:
 		return c.nullable(typ, t.Nullable, depth)

@@ -144,7 +144,7 @@ func numbered(f arrow.Field, next *int) column.Field {
 			arrow.Field{Name: "size", Type: arrow.PrimitiveTypes.Uint64})
 		return out
 	}
-	switch t := storage(f.Type).(type) {
+	switch t := column.Storage(f.Type).(type) {
 	case *arrow.ListType:
 		out.Children = []column.Field{numbered(t.ElemField(), next)}
 	case *arrow.LargeListType:

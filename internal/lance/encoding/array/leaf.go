@@ -22,10 +22,10 @@ func openLeaf(f *datafile.File, field column.Field, path string) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if blob != field.Blob && storage(field.Type).ID() != arrow.STRUCT {
+	if blob != field.Blob && column.Storage(field.Type).ID() != arrow.STRUCT {
 		return nil, unsupported("%s: blobs in column %d as %s", path, field.Column, field.Type)
 	}
-	if isVariable(storage(field.Type)) && len(c.pages) > 0 {
+	if isVariable(column.Storage(field.Type)) && len(c.pages) > 0 {
 		// Early writers kept strings as lists of bytes, in two columns.
 		if e, err := c.pages[0].decode(); err == nil && e.GetList() != nil {
 			return openByteLists(f, field, path)
@@ -153,7 +153,7 @@ func (m *missing) load(r *read, from, to uint64) (loading, error) {
 // buffersOf a type counts its bitmaps.
 func buffersOf(t arrow.DataType) int {
 	n := 1
-	if t, ok := storage(t).(arrow.NestedType); ok {
+	if t, ok := column.Storage(t).(arrow.NestedType); ok {
 		for _, f := range t.Fields() {
 			n += buffersOf(f.Type)
 		}

@@ -21,7 +21,7 @@ func bytesOf(d arrow.ArrayData) int64 {
 	for _, k := range d.Children() {
 		n += bytesOf(k)
 	}
-	if _, ok := storage(d.DataType()).(*arrow.DictionaryType); ok {
+	if _, ok := column.Storage(d.DataType()).(*arrow.DictionaryType); ok {
 		n += bytesOf(d.Dictionary())
 	}
 	return n

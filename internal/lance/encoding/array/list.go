@@ -43,7 +43,7 @@ func openList(f *datafile.File, field column.Field, path string, items node) (*l
 		return nil, unsupported("%s: blobs in column %d as %s", path, field.Column, field.Type)
 	}
 	l := &list{col: c, typ: field.Type, items: items, lists: make([]listPage, len(c.pages))}
-	l.width, _ = offsetBytes(storage(field.Type))
+	l.width, _ = offsetBytes(column.Storage(field.Type))
 	var first uint64
 	for i := range c.pages {
 		p := &c.pages[i]
@@ -191,7 +191,7 @@ func openByteLists(f *datafile.File, field column.Field, path string) (node, err
 		return nil, err
 	}
 	var as arrow.DataType = arrow.ListOf(arrow.PrimitiveTypes.Uint8)
-	if w, _ := offsetBytes(storage(field.Type)); w == 8 {
+	if w, _ := offsetBytes(column.Storage(field.Type)); w == 8 {
 		as = arrow.LargeListOf(arrow.PrimitiveTypes.Uint8)
 	}
 	of := field

@@ -2,7 +2,6 @@ package array
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -69,7 +68,7 @@ func same(a, b arrow.ArrayData) bool {
 // merge numbers the items of a dictionary anew; equal ones get one number. The
 // first dictionary keeps its numbers: keys to it stand in the array already.
 func (d *dictionaries) merge(p *items) ([]uint64, error) {
-	sto := storage(d.typ)
+	sto := column.Storage(d.typ)
 	bits, ok := fixedBits(sto)
 	if !isVariable(sto) && (!ok || bits%8 != 0) {
 		return nil, fmt.Errorf("%w: pages with different dictionaries of %s", column.ErrLimit, d.typ)
@@ -133,27 +132,6 @@ func renumberKeys(keys []byte, w int, numbers []uint64, typ arrow.DataType) erro
 		putKey(keys, w, i, n)
 	}
 	return nil
-}
-
-// mostKey is the largest key of a type of w bytes.
-func mostKey(typ arrow.DataType, w int) uint64 {
-	most := uint64(math.MaxUint64) >> (64 - 8*w)
-	switch typ.ID() {
-	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64:
-		most >>= 1
-	}
-	return most
-}
-
-func tooManyItems(typ arrow.DataType) error {
-	return fmt.Errorf("%w: dictionaries of several pages have more items than %s counts", column.ErrLimit, typ)
-}
-
-// putKey writes key i of w bytes.
-func putKey(keys []byte, w, i int, k uint64) {
-	for b := range w {
-		keys[i*w+b] = byte(k >> (8 * b))
-	}
 }
 
 // finish returns the dictionary of all.

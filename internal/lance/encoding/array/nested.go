@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -89,7 +90,7 @@ func packedBits(typ arrow.DataType, e *pb.ArrayEncoding, depth int) (uint64, err
 	if depth == 0 {
 		return 0, corrupt("more than %d encodings within each other", maxDepth)
 	}
-	typ = storage(typ)
+	typ = column.Storage(typ)
 	if n := e.GetNullable().GetNoNulls(); n != nil {
 		return packedBits(typ, n.GetValues(), depth-1)
 	}

@@ -7,11 +7,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
 
 // cell is a value written so that two are equal only when all their bits are.
 func cell(d arrow.ArrayData, i int) string {
-	t := storage(d.DataType())
+	t := column.Storage(d.DataType())
 	i += d.Offset()
 	if t.ID() == arrow.NULL || d.NullN() != 0 && d.Buffers()[0] != nil && !bitutil.BitIsSet(d.Buffers()[0].Bytes(), i) {
 		return "null"
@@ -84,7 +86,7 @@ func check(tb testing.TB, what string, got arrow.Array, want []string) {
 			nulls++
 		}
 	}
-	if id := storage(got.DataType()).ID(); id != arrow.NULL && got.NullN() != nulls {
+	if id := column.Storage(got.DataType()).ID(); id != arrow.NULL && got.NullN() != nulls {
 		tb.Fatalf("%s: says that %d rows are null, %d are", what, got.NullN(), nulls)
 	}
 }

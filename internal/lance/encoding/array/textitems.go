@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
 
 // offsets of strings.
@@ -15,7 +17,7 @@ type offsets struct {
 
 func offsetsOf(d arrow.ArrayData) offsets {
 	b := d.Buffers()[1].Bytes()
-	if w, _ := offsetBytes(storage(d.DataType())); w == 8 {
+	if w, _ := offsetBytes(column.Storage(d.DataType())); w == 8 {
 		return offsets{off64: arrow.Int64Traits.CastFromBytes(b)}
 	}
 	return offsets{off32: arrow.Int32Traits.CastFromBytes(b)}

@@ -2,18 +2,9 @@ package array
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-)
 
-// storage is the type whose buffers a type has.
-func storage(t arrow.DataType) arrow.DataType {
-	for {
-		e, ok := t.(arrow.ExtensionType)
-		if !ok {
-			return t
-		}
-		t = e.StorageType()
-	}
-}
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+)
 
 // fixedBits is the width of a type's values, if they have one and lie in one buffer.
 func fixedBits(t arrow.DataType) (uint64, bool) {
@@ -55,7 +46,7 @@ func isVariable(t arrow.DataType) bool {
 
 // leastBytes is what n values of a type take at least, whatever they are.
 func leastBytes(t arrow.DataType, n uint64) uint64 {
-	t = storage(t)
+	t = column.Storage(t)
 	if bits, ok := fixedBits(t); ok {
 		return bitBytes(n, bits)
 	}

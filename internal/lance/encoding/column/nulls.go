@@ -30,14 +30,7 @@ func (z *Zeros) buffer(n int64) *memory.Buffer {
 // Nulls is an array of n nulls, of any type that Lance has. ErrLimit when one of its buffers would take
 // more than limit bytes.
 func (z *Zeros) Nulls(dt arrow.DataType, n int, limit int64) (arrow.ArrayData, error) {
-	t := dt
-	for {
-		e, ok := t.(arrow.ExtensionType)
-		if !ok {
-			break
-		}
-		t = e.StorageType()
-	}
+	t := Storage(dt)
 	d, err := z.nulls(t, n, limit)
 	if err != nil || t == dt {
 		return d, err
@@ -109,13 +102,4 @@ func (z *Zeros) nulls(t arrow.DataType, n int, limit int64) (arrow.ArrayData, er
 		return array.NewDataWithDictionary(t, n, bufs, n, 0, dict.(*array.Data)), nil
 	}
 	return array.NewData(t, n, bufs, kids, n, 0), nil
-}
-
-// OffsetWidth is how many bytes an offset of a type of strings or lists has.
-func OffsetWidth(t arrow.DataType) int {
-	switch t.ID() {
-	case arrow.LARGE_LIST, arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		return 8
-	}
-	return 4
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
 )
 
@@ -38,7 +39,7 @@ func (s *sink) leaf(dt arrow.DataType, c level.Column) (arrow.Array, error) {
 	if s.count != c.N {
 		return nil, corrupt("%d values for %d places", s.count, c.N)
 	}
-	st := storage(dt)
+	st := column.Storage(dt)
 	if s.dict != nil {
 		return s.dict.array(dt, s.values, c.Valid, c.Nulls)
 	}
@@ -84,7 +85,7 @@ func build(dt arrow.DataType, n int, bufs []*memory.Buffer, children []arrow.Arr
 func wrap(dt arrow.DataType, c level.Column, child arrow.Array) (arrow.Array, error) {
 	bufs := []*memory.Buffer{bitmap(c)}
 	children := []arrow.ArrayData{child.Data()}
-	switch dt := storage(dt).(type) {
+	switch dt := column.Storage(dt).(type) {
 	case *arrow.StructType:
 	case *arrow.FixedSizeListType:
 		if int64(c.N)*int64(dt.Len()) != int64(child.Len()) {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
 
 // dictionary is the words of a leaf of Arrow's dictionary type. Each page has its own
@@ -194,7 +195,7 @@ func (d *dictionary) array(dt arrow.DataType, indices *block.Values, valid []byt
 		}
 		clear(indices.Data[i*width : (i+1)*width])
 	}
-	values, err := words.Array(storage(d.typ.ValueType), nil, 0)
+	values, err := words.Array(column.Storage(d.typ.ValueType), nil, 0)
 	if err != nil {
 		return nil, err
 	}

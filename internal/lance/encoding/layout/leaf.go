@@ -62,7 +62,7 @@ func (r *reader) add(f *datafile.File, w walk, field column.Field) error {
 		return r.addLeaf(f, w.step(field, level.Node{Kind: level.Item}), field)
 	}
 	var n level.Node
-	switch dt := storage(field.Type).(type) {
+	switch dt := column.Storage(field.Type).(type) {
 	case *arrow.StructType:
 		n.Kind = level.Item
 		if len(field.Children) != dt.NumFields() {
@@ -123,7 +123,7 @@ func alone(fields []column.Field) []arrow.DataType {
 	for i := len(fields) - 2; i >= 0; i-- {
 		c := fields[i+1]
 		child := arrow.Field{Name: c.Name, Type: out[i+1], Nullable: c.Nullable}
-		switch dt := storage(fields[i].Type).(type) {
+		switch dt := column.Storage(fields[i].Type).(type) {
 		case *arrow.FixedSizeListType:
 			out[i] = arrow.FixedSizeListOfField(dt.Len(), child)
 		case *arrow.LargeListType:

@@ -42,7 +42,7 @@ func (m *merger) merge(dt arrow.DataType, n int, parts []arrow.ArrayData) (arrow
 		}
 	}
 	first := parts[0]
-	if _, nested := storage(dt).(arrow.NestedType); len(parts) == 1 && !nested && arrow.TypeEqual(first.DataType(), dt) {
+	if _, nested := column.Storage(dt).(arrow.NestedType); len(parts) == 1 && !nested && arrow.TypeEqual(first.DataType(), dt) {
 		first.Retain()
 		return first, nil
 	}
@@ -51,7 +51,7 @@ func (m *merger) merge(dt arrow.DataType, n int, parts []arrow.ArrayData) (arrow
 			return nil, err
 		}
 	}
-	switch st := storage(dt).(type) {
+	switch st := column.Storage(dt).(type) {
 	case *arrow.StructType:
 		return m.structs(dt, st, n, parts)
 	case *arrow.FixedSizeListType:
@@ -66,7 +66,7 @@ func (m *merger) merge(dt arrow.DataType, n int, parts []arrow.ArrayData) (arrow
 	if len(parts) > 1 {
 		return nil, corrupt("%d columns of %v to merge", len(parts), dt)
 	}
-	if !arrow.TypeEqual(storage(first.DataType()), storage(dt)) {
+	if !arrow.TypeEqual(column.Storage(first.DataType()), column.Storage(dt)) {
 		return nil, fmt.Errorf("an array of %v where %v is wanted", first.DataType(), dt)
 	}
 	return retype(dt, first, first.Children()), nil
@@ -74,7 +74,7 @@ func (m *merger) merge(dt arrow.DataType, n int, parts []arrow.ArrayData) (arrow
 
 // retype is the same data with another type and other children.
 func retype(dt arrow.DataType, d arrow.ArrayData, children []arrow.ArrayData) arrow.ArrayData {
-	if storage(dt).ID() == arrow.DICTIONARY {
+	if column.Storage(dt).ID() == arrow.DICTIONARY {
 		return array.NewDataWithDictionary(dt, d.Len(), d.Buffers(), d.NullN(), d.Offset(), d.Dictionary().(*array.Data))
 	}
 	return array.NewData(dt, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
@@ -90,7 +90,7 @@ func (m *merger) structs(dt arrow.DataType, st *arrow.StructType, n int, parts [
 	for _, f := range st.Fields() {
 		var of []arrow.ArrayData
 		for _, p := range parts {
-			pt, ok := storage(p.DataType()).(*arrow.StructType)
+			pt, ok := column.Storage(p.DataType()).(*arrow.StructType)
 			if !ok {
 				return nil, fmt.Errorf("an array of %v where %v is wanted", p.DataType(), dt)
 			}
@@ -137,7 +137,7 @@ func (m *merger) lists(dt, elem arrow.DataType, items int, parts []arrow.ArrayDa
 		return nil, err
 	}
 	defer child.Release()
-	if _, ok := storage(dt).(*arrow.MapType); ok {
+	if _, ok := column.Storage(dt).(*arrow.MapType); ok {
 		if err := checkEntries(child); err != nil {
 			return nil, err
 		}
@@ -214,22 +214,8 @@ func (m *merger) nulls(dt arrow.DataType, n int) (arrow.ArrayData, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.limit -= nullBytes(d); m.limit < 0 {
+	if m.limit -= column.SizeOf(d); m.limit < 0 {
 		return nil, overLimit("%d nulls of %v", n, dt)
 	}
 	return d, nil
-}
-
-// nullBytes is how many bytes an array's buffers take, as if it shared none.
-func nullBytes(d arrow.ArrayData) int64 {
-	var n int64
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += int64(b.Len())
-		}
-	}
-	for _, c := range d.Children() {
-		n += nullBytes(c)
-	}
-	return n
 }

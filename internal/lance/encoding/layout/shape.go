@@ -4,23 +4,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 )
-
-// storage is the type beneath extension types.
-func storage(dt arrow.DataType) arrow.DataType {
-	for {
-		e, ok := dt.(arrow.ExtensionType)
-		if !ok {
-			return dt
-		}
-		dt = e.StorageType()
-	}
-}
 
 // newValues makes an empty block for values of a leaf's type. It is nil for those
 // that have none: null, and a struct without fields.
 func newValues(dt arrow.DataType, limit int64) (*block.Values, error) {
-	switch dt := storage(dt).(type) {
+	switch dt := column.Storage(dt).(type) {
 	case *arrow.NullType:
 		return nil, nil
 	case *arrow.DictionaryType:
@@ -32,7 +22,7 @@ func newValues(dt arrow.DataType, limit int64) (*block.Values, error) {
 		if err != nil {
 			return nil, err
 		}
-		if storage(dt.Elem()).ID() == arrow.NULL {
+		if column.Storage(dt.Elem()).ID() == arrow.NULL {
 			items = &block.Values{Kind: block.Fixed, Limit: limit} // which is nulls of no width
 		}
 		if items == nil || dt.Len() < 1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
 )
 
@@ -40,7 +41,7 @@ func newSink(l *leaf, rows int, limit int64) (*sink, func(), error) {
 	space := scratch.Get().(*[2 * maxLevels]uint16)
 	s := &sink{limit: limit, levels: level.NewBuilder(l.path, rows, limit), values: v,
 		rep: space[:maxLevels:maxLevels], def: space[maxLevels:]}
-	switch dt := storage(l.typ).(type) {
+	switch dt := column.Storage(l.typ).(type) {
 	case *arrow.DictionaryType:
 		s.dict = &dictionary{typ: dt}
 	case *arrow.StructType:
