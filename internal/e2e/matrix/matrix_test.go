@@ -194,11 +194,8 @@ func compare(ctx context.Context, t *table.Table, want *matrix.Want, name string
 		return fmt.Errorf("full scan: %w", err)
 	}
 	n := ranges
-	switch {
-	case want.Rows < 2:
+	if want.Rows < 2 { // which has hardly any ranges
 		n = 5
-	case want.Rows > 100_000:
-		n = 50
 	}
 	return matrix.Ranges(ctx, t, want, n, seed(name), o)
 }
@@ -216,8 +213,7 @@ func (m *run) report(asked int, whole bool) {
 	slices.Sort(lines)
 	m.t.Logf("what Lance could not do:\n%s", strings.Join(lines, "\n"))
 	m.t.Logf("pages with:\n%s", &m.tally)
-	if os.Getenv("SEAWEED_LANCE_CELLS") != "" {
-		return
+	if whole { // a sample need not meet them all
+		requires(m.t, &m.tally)
 	}
-	requires(m.t, &m.tally)
 }
