@@ -177,33 +177,17 @@ func (m *miniBlock) split(data []byte, buffers [][]byte, out *sink) (rep, def []
 	if levels > 0 && m.rep == nil && m.def == nil {
 		return nil, nil, corrupt("%d levels in a page without", levels)
 	}
-	at := header
-	next := func(size uint32) ([]byte, bool) {
-		at = (at + alignment - 1) &^ (alignment - 1)
-		if at > len(data) || int64(size) > int64(len(data)-at) {
-			return nil, false
+	parts := padded{data, header}
+	field := data[2:]
+	if m.rep != nil {
+		if rep, err = parts.levels(m.rep, le.Uint16(field), levels, out.rep); err != nil {
+			return nil, nil, fmt.Errorf("repetition levels: %w", err)
 		}
-		b := data[at : at+int(size) : at+int(size)]
-		at += int(size)
-		return b, true
+		field = field[2:]
 	}
-	field := 2
-	for _, l := range []struct {
-		w     block.Whole
-		what  string
-		space []uint16
-		to    *[]uint16
-	}{{m.rep, "repetition", out.rep, &rep}, {m.def, "definition", out.def, &def}} {
-		if l.w == nil {
-			continue
-		}
-		b, ok := next(uint32(le.Uint16(data[field:])))
-		if !ok {
-			return nil, nil, corrupt("%s levels of %d bytes in a chunk of %d", l.what, le.Uint16(data[field:]), len(data))
-		}
-		field += 2
-		if *l.to, err = decodeLevels(l.w, b, levels, l.space); err != nil {
-			return nil, nil, fmt.Errorf("%s levels: %w", l.what, err)
+	if m.def != nil {
+		if def, err = parts.levels(m.def, le.Uint16(field), levels, out.def); err != nil {
+			return nil, nil, fmt.Errorf("definition levels: %w", err)
 		}
 	}
 	for i := range buffers {
@@ -214,11 +198,37 @@ func (m *miniBlock) split(data []byte, buffers [][]byte, out *sink) (rep, def []
 			size = uint32(le.Uint16(data[sizes+2*i:]))
 		}
 		var ok bool
-		if buffers[i], ok = next(size); !ok {
+		if buffers[i], ok = parts.next(size); !ok {
 			return nil, nil, corrupt("buffer %d of %d bytes in a chunk of %d", i, size, len(data))
 		}
 	}
 	return rep, def, nil
+}
+
+// padded walks over what a chunk holds behind its header. It is no closure, which
+// would be made anew for each chunk.
+type padded struct {
+	data []byte
+	at   int
+}
+
+func (p *padded) next(size uint32) ([]byte, bool) {
+	p.at = (p.at + alignment - 1) &^ (alignment - 1)
+	if p.at > len(p.data) || int64(size) > int64(len(p.data)-p.at) {
+		return nil, false
+	}
+	b := p.data[p.at : p.at+int(size) : p.at+int(size)]
+	p.at += int(size)
+	return b, true
+}
+
+// levels decodes n levels of size bytes to the working space.
+func (p *padded) levels(w block.Whole, size uint16, n int, space []uint16) ([]uint16, error) {
+	b, ok := p.next(uint32(size))
+	if !ok {
+		return nil, corrupt("%d bytes in a chunk of %d", size, len(p.data))
+	}
+	return decodeLevels(w, b, n, space)
 }
 
 // decodeLevels decodes n levels to the working space.
