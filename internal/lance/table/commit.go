@@ -172,6 +172,9 @@ func (c *commit) attempt(ctx context.Context) (*Table, error) {
 	case err == nil:
 	case errors.Is(err, objects.ErrExists), errors.Is(err, objects.ErrUnknown):
 		mine, lookErr := c.isMine(ctx, version)
+		if errors.Is(err, objects.ErrExists) && errors.Is(lookErr, objects.ErrNotFound) {
+			lookErr = c.passed(ctx, version)
+		}
 		if lookErr != nil {
 			// Not found proves nothing after a lost answer: another filer may
 			// have been asked, and the create may still arrive.

@@ -51,6 +51,37 @@ func (c *commit) settle(ctx context.Context, version uint64, ours *pb.Manifest) 
 	return fmt.Errorf("version %d was created, but whether later versions hold it could not be seen: %w: %v", version, objects.ErrUnknown, err)
 }
 
+// passed looks at the versions above one that was taken when we wanted to create
+// it and has been cleaned away since. It returns nil when none of them has
+// anything of our commit: then it was another's, and ours has not happened.
+func (c *commit) passed(ctx context.Context, version uint64) error {
+	there, err := versionsAbove(ctx, c.base.store, c.base.naming, version)
+	if err != nil {
+		return err
+	}
+	if len(there) == 0 {
+		return fmt.Errorf("version %d is gone, and nothing has come after it", version)
+	}
+	rw := c.txn.GetRewrite()
+	if rw == nil {
+		return nil // ids may be reserved twice
+	}
+	for _, ref := range there {
+		t, err := openRef(ctx, c.base.store, ref, c.base.naming)
+		if err != nil {
+			return err
+		}
+		theirs, err := t.Transaction(ctx)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+		if holdsRewrite(t, theirs, rw, true) {
+			return fmt.Errorf("version %d is gone, and version %d may hold what it did", version, ref.Version)
+		}
+	}
+	return nil
+}
+
 // builtOn tells whether a later version has our commit in its history. It
 // looks for what every release takes over from the version that it builds on: a
 // rewrite's files, a reservation's ids. Where the later version would look the
