@@ -156,11 +156,13 @@ func (t *Table) Time() time.Time {
 	return ts.AsTime()
 }
 
-// Rows counts the live rows.
+// Rows counts the live rows, as far as the manifest says: a fragment whose entry does not
+// tell how many rows it stores counts for none.
 func (t *Table) Rows() uint64 {
 	var n uint64
 	for _, f := range t.Fragments() {
-		n += f.GetPhysicalRows() - f.GetDeletionFile().GetNumDeletedRows()
+		stored := f.GetPhysicalRows()
+		n += stored - min(stored, f.GetDeletionFile().GetNumDeletedRows())
 	}
 	return n
 }
