@@ -54,6 +54,8 @@ func FuzzFragment(f *testing.F) {
 		if err != nil {
 			return
 		}
+		// Without a number of deleted rows in the entry all may be deleted.
+		known := frag.GetDeletionFile() == nil || frag.GetDeletionFile().GetNumDeletedRows() != 0
 		limit := uint64(500)
 		for _, bytes := range []bool{false, true} {
 			s, err := Open(t.Context(), tab, everyRowColumn(Options{Limit: &limit, BlobBytes: bytes, Bases: beside(t), BatchBytes: 1 << 20, ReadAhead: 1 << 20}))
@@ -63,7 +65,7 @@ func FuzzFragment(f *testing.F) {
 			var rows int64
 			for {
 				batch, err := s.Next(t.Context())
-				if errors.Is(err, io.EOF) && tab.Rows() != 0 && rows == 0 {
+				if errors.Is(err, io.EOF) && known && tab.Rows() != 0 && rows == 0 {
 					t.Error("no rows and no error")
 				}
 				if err != nil {
