@@ -158,13 +158,6 @@ func coverageOf(t *table.Table) ([]covering, error) {
 	return cov, nil
 }
 
-// Metadata keys and names by which the format marks blob columns.
-const (
-	blobKey       = "lance-encoding:blob"
-	extensionKey  = "ARROW:extension:name"
-	blobExtension = "lance.blob.v2"
-)
-
 // narrowKeys are the key types of dictionaries that may not hold the words of
 // several pages together.
 var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "uint16": true}
@@ -173,7 +166,7 @@ var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "ui
 // pages, and why; "" when none does.
 func uncopyableColumn(t *table.Table) string {
 	for _, f := range t.Manifest().GetFields() {
-		if _, marked := f.GetMetadata()[blobKey]; marked || f.GetExtensionName() == blobExtension || string(f.GetMetadata()[extensionKey]) == blobExtension {
+		if table.MarkedBlob(f) != table.NoBlob {
 			return fmt.Sprintf("column %q holds blobs, whose bytes lie outside the pages", f.GetName())
 		}
 		// Readers miscount the values of an all-null page among others.

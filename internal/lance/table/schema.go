@@ -34,6 +34,18 @@ const (
 	BlobV2
 )
 
+// MarkedBlob tells by which mark a field says that it holds blobs. The key of the first
+// kind alone decides, whatever its value.
+func MarkedBlob(f *pb.Field) BlobKind {
+	if f.GetExtensionName() == blobV2Extension || string(f.GetMetadata()[metaExtensionName]) == blobV2Extension {
+		return BlobV2
+	}
+	if _, ok := f.GetMetadata()[metaBlob]; ok {
+		return BlobV1
+	}
+	return NoBlob
+}
+
 // Field is one node of a table's schema.
 type Field struct {
 	ID      int32
@@ -124,7 +136,8 @@ func (b schemaBuilder) field(f *pb.Field, depth int) (*Field, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Metadata[metaExtensionName] == blobV2Extension {
+	blob := MarkedBlob(f)
+	if blob == BlobV2 {
 		x.Blob, x.Type = BlobV2, descriptorV2
 		return x, nil
 	}
@@ -134,8 +147,7 @@ func (b schemaBuilder) field(f *pb.Field, depth int) (*Field, error) {
 	if x.Type, err = x.arrowType(); err != nil {
 		return nil, err
 	}
-	// The key alone decides, whatever its value.
-	if _, ok := x.Metadata[metaBlob]; ok && x.Type.ID() == arrow.LARGE_BINARY {
+	if blob == BlobV1 && x.Type.ID() == arrow.LARGE_BINARY {
 		x.Blob, x.Type = BlobV1, descriptorV1
 	}
 	return x, nil

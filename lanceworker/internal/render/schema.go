@@ -65,8 +65,9 @@ func (f *Field) Kind() string {
 }
 
 func (f *Field) write(w *textWriter) {
+	_, marked := f.Metadata["lance-encoding:blob"] // whatever its value
 	switch name := f.Metadata[extensionKey]; {
-	case name == "lance.blob.v2" || f.Metadata["lance-encoding:blob"] == "true":
+	case name == "lance.blob.v2" || marked:
 		w.text("blob")
 	case name == binaryJSON || name == "arrow.json":
 		w.text("json")

@@ -30,7 +30,10 @@ func named(t testing.TB, name string) (realFile, memorySource) {
 			return rf, data
 		}
 	}
-	t.Skip(name, "is not there")
+	if os.Getenv("LAYOUT_FILES") == "" {
+		t.Fatalf("%s is not in testdata", name)
+	}
+	t.Skipf("the files of LAYOUT_FILES have no %s", name)
 	return realFile{}, nil
 }
 
