@@ -46,7 +46,7 @@ func serverAddresses(filers []string) []pb.ServerAddress {
 func (l *clusterLake) tables(ctx context.Context) ([]entry, error) {
 	var entries []entry
 	err := l.catalog.Each(ctx, func(t catalog.Table) error {
-		entries = append(entries, l.entry(t))
+		entries = append(entries, l.entry(ctx, t))
 		return nil
 	})
 	return entries, err
@@ -57,12 +57,19 @@ func (l *clusterLake) find(ctx context.Context, id []string) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	return l.entry(t), nil
+	return l.entry(ctx, t), nil
 }
 
-func (l *clusterLake) entry(t catalog.Table) entry {
+func (l *clusterLake) entry(ctx context.Context, t catalog.Table) entry {
 	if t.Refused != "" {
 		return entry{id: t.ID, err: fmt.Errorf("%w: %s", table.ErrRefused, t.Refused)}
+	}
+	if t.Encrypted {
+		// Known before a job fails with it: a table that was there before its
+		// bucket began to encrypt can be read all the same.
+		if err := l.cluster.CheckKeys(ctx); err != nil {
+			return entry{id: t.ID, err: fmt.Errorf("bucket %s encrypts with SSE-S3: %w", t.Bucket, err)}
+		}
 	}
 	return entry{id: t.ID, store: l.cluster.Table(t.Dir)}
 }

@@ -22,6 +22,8 @@ const (
 	// reasonRefused: it uses something that is not understood or not
 	// supported, or the catalog's record of it is not to be trusted.
 	reasonRefused reason = "refused"
+	// reasonKeys: it is encrypted, and this worker has not the key for it.
+	reasonKeys reason = "keys"
 	// reasonDenied: the store refuses this worker.
 	reasonDenied reason = "denied"
 	// reasonBackoff: it failed not long ago and is left alone for a while.
@@ -34,6 +36,8 @@ func classify(err error, fallback reason) reason {
 	switch {
 	case errors.Is(err, table.ErrRefused), errors.Is(err, filerstore.ErrEncrypted):
 		return reasonRefused
+	case errors.Is(err, filerstore.ErrKeys):
+		return reasonKeys
 	case errors.Is(err, table.ErrCorrupt):
 		return reasonCorrupt
 	case errors.Is(err, objects.ErrDenied):

@@ -204,7 +204,8 @@ func TestSkipReasons(t *testing.T) {
 		"refused":           {false, fmt.Errorf("flag 64: %w", table.ErrRefused), "refused"},
 		"refused later":     {true, fmt.Errorf("flag 64: %w", table.ErrRefused), "refused"},
 		"corrupt":           {true, fmt.Errorf("footer: %w", table.ErrCorrupt), "corrupt"},
-		"encrypted":         {false, fmt.Errorf("opening: %w with SSE-S3", filerstore.ErrEncrypted), "refused"},
+		"encrypted":         {false, fmt.Errorf("opening: %w with SSE-KMS", filerstore.ErrEncrypted), "refused"},
+		"without its key":   {false, fmt.Errorf("opening: %w: none is configured", filerstore.ErrKeys), "keys"},
 		"denied":            {false, fmt.Errorf("listing: %w", objects.ErrDenied), "denied"},
 		"an object is lost": {true, fmt.Errorf("opening: %w", objects.ErrNotFound), "stats"},
 	} {

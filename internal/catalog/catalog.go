@@ -15,8 +15,8 @@
 // A Lance table that must not be maintained is reported with the reason
 // (Table.Refused): its record can't be read, its location leads outside its
 // bucket, another record keeps files at, above or below its directory, its
-// bucket encrypts what is written or keeps S3 versions, or it is being moved,
-// renamed or deleted. One such table is not the end of a sweep.
+// bucket encrypts what is written with keys that are not the cluster's or keeps
+// S3 versions, or it is being moved, renamed or deleted. One such table is not the end of a sweep.
 //
 // A listing that fails is: a table that is missing from a sweep must be missing
 // from the cluster.
@@ -60,6 +60,9 @@ type Table struct {
 	// Dir is the directory of the dataset on the filer; empty when the record
 	// does not tell.
 	Dir string
+	// Encrypted tells that the bucket encrypts with SSE-S3 what is written, which
+	// takes the cluster's key.
+	Encrypted bool
 	// Refused says, for an operator, why the table must not be maintained;
 	// empty when it may.
 	Refused string

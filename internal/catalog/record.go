@@ -18,6 +18,8 @@ type bucket struct {
 	name string
 	// refused says why none of its tables may be maintained.
 	refused string
+	// encrypts tells that what is written into it is to be under SSE-S3.
+	encrypts bool
 }
 
 func (b bucket) dir() string { return path.Join(s3tables.TablesPath, b.name) }
@@ -43,10 +45,12 @@ func readBucket(e *filer_pb.Entry) (b bucket, ok bool) {
 	switch scheme, err := encryption.Bucket(e); {
 	case err != nil:
 		b.refused = err.Error()
-	case scheme != "":
+	case scheme != "" && scheme != encryption.SSES3:
 		b.refused = fmt.Sprintf("bucket %s encrypts with %s", b.name, scheme)
 	case len(e.GetExtended()[s3_constants.ExtVersioningKey]) > 0:
 		b.refused = fmt.Sprintf("bucket %s keeps S3 versions of its objects", b.name)
+	default:
+		b.encrypts = scheme == encryption.SSES3
 	}
 	return b, true
 }

@@ -65,8 +65,8 @@ func TestRefused(t *testing.T) {
 			f.table("lab/xx/ice", "ICEBERG", "").Extended[s3tables.ExtendedKeyMoving] = []byte(`{"metadataLocation":"s3://` + at + `/metadata/v2.json"}`)
 		}, "same place", ""},
 		"bucket declares SSE": {func(f *fakeFiler) {
-			f.bucket("lab", `{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":"AES256"}}`)
-		}, "bucket lab encrypts with SSE-S3", "*"},
+			f.bucket("lab", `{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":"aws:kms"}}`)
+		}, "bucket lab encrypts with SSE-KMS", "*"},
 		"bucket's S3 default": {func(f *fakeFiler) { content(f.bucket("lab", "LANCE"), "aws:kms") }, "bucket lab encrypts with SSE-KMS", "*"},
 		"bad bucket record":   {func(f *fakeFiler) { f.bucket("lab", `{"format":"LANCE"`) }, "record of bucket lab can't be read", "*"},
 		"bad bucket settings": {func(f *fakeFiler) { f.bucket("lab", "LANCE").Content = []byte{0xff} }, "settings of bucket lab", "*"},
@@ -103,10 +103,47 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestEncrypted: a bucket under SSE-S3 is told from others, and its tables are
+// not refused.
+func TestEncrypted(t *testing.T) {
+	declared := `{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":"AES256"}}`
+	byDefault, err := proto.Marshal(&s3_pb.BucketMetadata{Encryption: &s3_pb.EncryptionConfiguration{SseAlgorithm: "AES256"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		make func(f *fakeFiler)
+		want bool
+	}{
+		"plain":      {func(f *fakeFiler) { f.bucket("lab", "LANCE") }, false},
+		"declared":   {func(f *fakeFiler) { f.bucket("lab", declared) }, true},
+		"by default": {func(f *fakeFiler) { f.bucket("lab", "LANCE").Content = byDefault }, true},
+	} {
+		f := newFake(t)
+		c.make(f)
+		f.lance("lab/ml/vectors")
+		found, err := New(f).Find(t.Context(), []string{"lab", "ml", "vectors"})
+		if err != nil || found.Refused != "" || found.Encrypted != c.want {
+			t.Errorf("%s: found %+v, %v", name, found, err)
+		}
+		n := 0
+		err = New(f).Each(t.Context(), func(each Table) error {
+			n++
+			if each.Refused != "" || each.Encrypted != c.want {
+				t.Errorf("%s: swept %+v", name, each)
+			}
+			return nil
+		})
+		if err != nil || n != 1 {
+			t.Errorf("%s: %d tables, %v", name, n, err)
+		}
+	}
+}
+
 // TestRefusedAndOut: what is not to be seen is not complained about either.
 func TestRefusedAndOut(t *testing.T) {
 	f := newFake(t)
-	f.bucket("lab", `{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":"AES256"}}`)
+	f.bucket("lab", `{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":"aws:kms"}}`)
 	f.table("lab/ml/unwritten", "LANCE", "")
 	f.lance("lab/ml/deregistered")
 	f.file("/buckets/lab/ml/deregistered/.lance-deregistered")

@@ -98,6 +98,7 @@ func (c *Catalog) records(ctx context.Context, b bucket) ([]record, error) {
 // judge returns the i-th record's table with all that speaks against it.
 func judge(b bucket, records []record, shared []int, i int) Table {
 	t := records[i].table
+	t.Encrypted = b.encrypts
 	switch {
 	case t.Refused != "":
 	case b.refused != "":

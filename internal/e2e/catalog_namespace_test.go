@@ -42,10 +42,7 @@ func TestCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	written("secret", "ml", "vectors")
-	rule := `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`
-	if _, err := c.S3().Do(t.Context(), http.MethodPut, "secret?encryption=", nil, []byte(rule)); err != nil {
-		t.Fatal(err)
-	}
+	c.encryptBucket(t, "secret", "aws:kms")
 	if _, err := c.S3().Do(t.Context(), http.MethodPut, "ordinary", nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +71,7 @@ func TestCatalog(t *testing.T) {
 		"lab/ml/after /buckets/lab/ml/before",
 		"lab/ml/vectors /buckets/lab/ml/vectors",
 		"lab/ml.deep.er/faces /buckets/lab/ml.deep.er/faces",
-		"secret/ml/vectors: bucket secret encrypts with SSE-S3",
+		"secret/ml/vectors: bucket secret encrypts with SSE-KMS",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

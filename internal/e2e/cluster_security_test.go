@@ -31,8 +31,12 @@ var jwtKeys = map[string]string{
 	"jwt.filer_signing.read": "test key for filer reads",
 }
 
+// kek is the key of all clusters that encrypt with SSE-S3, for the same reason.
+const kek = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
 // setKeys gives this process the keys. A cluster without keys ignores tokens.
 func setKeys() {
+	util.GetViper().SetDefault("s3.sse.kek", kek)
 	for section, key := range jwtKeys {
 		util.GetViper().SetDefault(section+".key", key)
 	}
@@ -51,6 +55,12 @@ func withKeys(o cluster.Options) cluster.Options {
 // withEncryption encrypts what volume servers store.
 func withEncryption(o cluster.Options) cluster.Options {
 	o.Flags = append(o.Flags, "-filer.encryptVolumeData")
+	return o
+}
+
+// withKEK lets the S3 gateway encrypt, under the key that this process has.
+func withKEK(o cluster.Options) cluster.Options {
+	o.Security += fmt.Sprintf("[s3.sse]\nkek = %q\n", kek)
 	return o
 }
 

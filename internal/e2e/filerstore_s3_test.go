@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"crypto/md5"
 	"encoding/xml"
 	"errors"
@@ -208,56 +207,6 @@ func (c *testCluster) racesS3(t *testing.T, s objects.Store) {
 		got, _, err := objects.ReadAll(t.Context(), s, name, 1000)
 		if err != nil || !bytes.Equal(got, content(100+winner, false)) {
 			t.Errorf("round %d: the winner's bytes are not there: %v", round, err)
-		}
-	}
-}
-
-// TestFilerStoreRefusesEncryption: objects and buckets under S3 encryption are
-// refused by name, from both ways to switch it on.
-func TestFilerStoreRefusesEncryption(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t, cluster.Options{Buckets: []string{"lab", "plain"}, WaitForJobs: []string{}})
-	s := c.filers(t)
-	rule := `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`
-	if _, err := c.S3().Do(t.Context(), http.MethodPut, "lab?encryption=", nil, []byte(rule)); err != nil {
-		t.Fatal(err)
-	}
-	for bucket, want := range map[string]string{"lab": "SSE-S3", "plain": ""} {
-		if scheme, err := s.BucketEncryption(t.Context(), bucket); scheme != want || err != nil {
-			t.Errorf("%s: %q, %v; want %q", bucket, scheme, err, want)
-		}
-	}
-	lab, plain := s.Table("/buckets/lab/ml/x"), s.Table("/buckets/plain/ml/x")
-	for _, size := range []int{10, 5 << 20} {
-		if err := c.S3().Put(t.Context(), fmt.Sprintf("lab/ml/x/data/%d.lance", size), content(size, false)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := lab.Open(t.Context(), fmt.Sprintf("data/%d.lance", size)); !errors.Is(err, filerstore.ErrEncrypted) || !strings.Contains(err.Error(), "SSE-S3") {
-			t.Errorf("opening %d encrypted bytes: %v", size, err)
-		}
-	}
-	if _, err := c.S3().Do(t.Context(), http.MethodPut, "plain/ml/x/_indices/secret", http.Header{"X-Amz-Server-Side-Encryption": {"AES256"}}, []byte("secret")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := plain.Open(t.Context(), "_indices/secret"); !errors.Is(err, filerstore.ErrEncrypted) {
-		t.Errorf("opening an encrypted object of a plain bucket: %v", err)
-	}
-	for what, try := range map[string]func(context.Context, objects.Store) error{
-		"Publish": func(ctx context.Context, s objects.Store) error { return s.Publish(ctx, "_versions/1", nil) },
-		"Replace": func(ctx context.Context, s objects.Store) error { return s.Replace(ctx, "_versions/hint", nil) },
-		"Create": func(ctx context.Context, s objects.Store) error {
-			w, err := s.Create(ctx, "data/new")
-			if err == nil {
-				_, err = w.Finish(ctx)
-			}
-			return err
-		},
-	} {
-		if err := try(t.Context(), lab); !errors.Is(err, filerstore.ErrEncrypted) {
-			t.Errorf("%s into a bucket that encrypts: %v", what, err)
-		}
-		if err := try(t.Context(), plain); err != nil {
-			t.Errorf("%s into a plain bucket: %v", what, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func runLance(_ *command.Command, args []string) bool {
 		return shell.Run(ctx, args, os.Stdout, os.Stderr, shell.Env{
 			Table:    clusterTable,
 			Demo:     demo.Demo{Table: testdata.ManyAppends(), Open: clusterTable}.Run,
-			Refusals: []error{filerstore.ErrEncrypted},
+			Refusals: []error{filerstore.ErrEncrypted, filerstore.ErrKeys},
 			Terminal: isTerminal(os.Stderr),
 		})
 	})

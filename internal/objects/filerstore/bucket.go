@@ -7,17 +7,23 @@ import (
 	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/encryption"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/sses3"
 )
 
-// guardAge is how long a bucket that did not encrypt is believed not to: long
+// guardAge is how long a bucket is believed to encrypt or not as it did: long
 // enough to cost nothing beside the writes, short enough that a job notices
 // the operator's change in the middle.
 const guardAge = 30 * time.Second
 
-// guards remembers which buckets may be written into, and until when.
+// guards remembers which buckets may be written into, how, and until when.
 type guards struct {
-	mu    sync.Mutex
-	until map[string]time.Time
+	mu sync.Mutex
+	at map[string]guard
+}
+
+type guard struct {
+	sses3 bool
+	until time.Time
 }
 
 // BucketEncryption returns the scheme that a bucket applies to what is written
@@ -31,35 +37,53 @@ func (c *Cluster) BucketEncryption(ctx context.Context, bucket string) (scheme s
 	return encryption.Bucket(e)
 }
 
-// mayWrite refuses a table whose bucket encrypts what is written into it.
-func (s *store) mayWrite(ctx context.Context) error {
+// seal is the encryption of one new object of the table, nil where its bucket
+// does not encrypt. It refuses what can't be written as the bucket asks.
+func (s *store) seal(ctx context.Context) (*sses3.Object, error) {
+	encrypts, err := s.encrypts(ctx)
+	if err != nil || !encrypts {
+		return nil, err
+	}
+	keys, err := s.c.sses3Keys(ctx)
+	var o *sses3.Object
+	if err == nil {
+		o, err = keys.NewObject()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s encrypts with %s: %w", s.bucket, encryption.SSES3, err)
+	}
+	return o, nil
+}
+
+// encrypts tells whether what is written is to be encrypted with SSE-S3.
+func (s *store) encrypts(ctx context.Context) (bool, error) {
 	if s.bucket == "" {
-		return nil
+		return false, nil
 	}
 	g, now := &s.c.guards, s.c.cfg.Now()
 	g.mu.Lock()
-	known := now.Before(g.until[s.bucket])
+	known, ok := g.at[s.bucket]
 	g.mu.Unlock()
-	if known {
-		return nil
+	if ok && now.Before(known.until) {
+		return known.sses3, nil
 	}
 	scheme, err := s.c.BucketEncryption(ctx, s.bucket)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if scheme != "" {
-		return fmt.Errorf("bucket %s: %w with %s", s.bucket, ErrEncrypted, scheme)
+	if scheme != "" && scheme != encryption.SSES3 {
+		return false, fmt.Errorf("bucket %s: %w with %s", s.bucket, ErrEncrypted, scheme)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.until == nil {
-		g.until = map[string]time.Time{}
+	if g.at == nil {
+		g.at = map[string]guard{}
 	}
-	for bucket, until := range g.until {
-		if !now.Before(until) {
-			delete(g.until, bucket)
+	for bucket, known := range g.at {
+		if !now.Before(known.until) {
+			delete(g.at, bucket)
 		}
 	}
-	g.until[s.bucket] = now.Add(guardAge)
-	return nil
+	g.at[s.bucket] = guard{sses3: scheme != "", until: now.Add(guardAge)}
+	return scheme != "", nil
 }

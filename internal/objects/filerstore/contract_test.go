@@ -8,13 +8,17 @@ import (
 )
 
 // TestContract runs the contract of all stores against a fake cluster of two
-// filers, plain and with encrypted volumes.
+// filers, plain, with encrypted volumes and in a bucket that encrypts.
 func TestContract(t *testing.T) {
-	for name, cipher := range map[string]bool{"plain": false, "cipher": true} {
+	for name, c := range map[string]struct{ cipher, sses3 bool }{"plain": {false, false}, "cipher": {true, false}, "SSE-S3": {false, true}} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, func(tb testing.TB) objects.Store {
 				cl := newFake(tb.(*testing.T), 2)
-				cl.conf.Cipher = cipher
+				cl.conf.Cipher = c.cipher
+				if c.sses3 {
+					cl.encrypts("AES256")
+					cl.putKEK(kek)
+				}
 				return cl.store()
 			})
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -175,6 +176,7 @@ func (p *creating) request(u *upload) *filer_pb.CreateEntryRequest {
 			},
 		},
 	}
+	maps.Copy(req.Entry.Extended, u.extended)
 	if p.exclusive && !p.bare {
 		req.Condition = &filer_pb.WriteCondition{Clauses: []*filer_pb.WriteCondition_Clause{{
 			Kind: filer_pb.WriteCondition_IF_EXTENDED_NOT_EQUAL, ExtKey: s3_constants.SeaweedFSWriteId, ExtValue: p.id,

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
@@ -121,8 +122,23 @@ func TestCompressedChunks(t *testing.T) {
 		}
 		w.Write(data)
 	}
+	zstdKey := util.GenCipherKey()
+	zw, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, stored := range map[string][]byte{"zstd": zw.EncodeAll(content, nil), "not compressed": content} {
+		secret, err := util.Encrypt(stored, zstdKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := cl.volume.chunk(0, secret)
+		c.Size, c.IsCompressed, c.CipherKey = uint64(len(content)), true, zstdKey
+		cl.add(root+"/"+name, file(len(content), c))
+	}
+	zw.Close()
 	s := cl.store()
-	for _, name := range []string{"plain", "sealed"} {
+	for _, name := range []string{"plain", "sealed", "zstd", "not compressed"} {
 		if got := read(t, s, name); !bytes.Equal(got, content) {
 			t.Errorf("%s reads differently", name)
 		}
@@ -160,7 +176,7 @@ func TestChunkManifests(t *testing.T) {
 		t.Error("reads differently")
 	}
 	secret := part(0)
-	secret.SseType = filer_pb.SSEType_SSE_S3
+	secret.SseType = filer_pb.SSEType_SSE_C
 	cl.add(root+"/secret", file(100, fold(secret)))
 	if _, err := s.Open(t.Context(), "secret"); !errors.Is(err, ErrEncrypted) {
 		t.Errorf("an encrypted chunk in a manifest: got %v", err)
@@ -212,12 +228,12 @@ func TestRemoteOnly(t *testing.T) {
 	}
 }
 
-// TestRefusesEncrypted: what S3 encrypted is refused by the name of its scheme.
+// TestRefusesEncrypted: what S3 encrypted with keys that are not the cluster's
+// is refused by the name of its scheme.
 func TestRefusesEncrypted(t *testing.T) {
 	cl := newFake(t, 1)
 	s := cl.store()
 	for scheme, extended := range map[string]map[string][]byte{
-		"SSE-S3":  {s3_constants.AmzServerSideEncryption: []byte("AES256"), s3_constants.SeaweedFSSSES3Key: []byte("k")},
 		"SSE-KMS": {s3_constants.AmzServerSideEncryption: []byte("aws:kms")},
 		"SSE-C":   {s3_constants.AmzServerSideEncryptionCustomerAlgorithm: []byte("AES256")},
 	} {

@@ -189,8 +189,8 @@ func TestDeleteAnswers(t *testing.T) {
 	}
 }
 
-// TestEncryptingBucket: nothing is written into a bucket that encrypts, from
-// within half a minute after it began to.
+// TestEncryptingBucket: nothing is written into a bucket that encrypts with keys
+// that are not the cluster's, from within half a minute after it began to.
 func TestEncryptingBucket(t *testing.T) {
 	cl := newFake(t, 1)
 	now := time.Now()
@@ -198,21 +198,14 @@ func TestEncryptingBucket(t *testing.T) {
 	if err := s.Publish(t.Context(), "1", nil); err != nil {
 		t.Fatal(err)
 	}
-	cl.add("/buckets/lab", &filer_pb.Entry{IsDirectory: true, Extended: map[string][]byte{
-		s3tables.ExtendedKeyTableBucket: []byte("true"),
-		s3tables.ExtendedKeyMetadata:    []byte(`{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":"AES256"}}`),
-	}})
+	cl.encrypts("aws:kms")
 	now = now.Add(31 * time.Second)
-	for what, err := range map[string]error{
-		"Publish": s.Publish(t.Context(), "2", nil),
-		"Replace": s.Replace(t.Context(), "2", nil),
-		"Create":  func() error { _, err := s.Create(t.Context(), "2"); return err }(),
-	} {
-		if !errors.Is(err, ErrEncrypted) || !strings.Contains(err.Error(), "SSE-S3") || !strings.Contains(err.Error(), "lab") {
+	for what, err := range writes(t, s, "2") {
+		if !errors.Is(err, ErrEncrypted) || !strings.Contains(err.Error(), "SSE-KMS") || !strings.Contains(err.Error(), "lab") {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	if scheme, err := s.c.BucketEncryption(t.Context(), "lab"); scheme != "SSE-S3" || err != nil {
+	if scheme, err := s.c.BucketEncryption(t.Context(), "lab"); scheme != "SSE-KMS" || err != nil {
 		t.Errorf("%q, %v", scheme, err)
 	}
 	cl.entry("/buckets/lab").Extended[s3tables.ExtendedKeyMetadata] = []byte("{")
@@ -224,6 +217,15 @@ func TestEncryptingBucket(t *testing.T) {
 	}
 	if _, err := s.c.BucketEncryption(t.Context(), "none"); !errors.Is(err, objects.ErrNotFound) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// writes is what each way to write an object comes to.
+func writes(t *testing.T, s *store, name string) map[string]error {
+	return map[string]error{
+		"Publish": s.Publish(t.Context(), name, nil),
+		"Replace": s.Replace(t.Context(), name, nil),
+		"Create":  func() error { _, err := write(t.Context(), s, name+".data", nil); return err }(),
 	}
 }
 

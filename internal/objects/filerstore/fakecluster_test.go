@@ -12,6 +12,7 @@ import (
 
 	"github.com/seaweedfs/seaweedfs/weed/pb"
 	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
+	"github.com/seaweedfs/seaweedfs/weed/s3api/s3tables"
 )
 
 // fakeCluster is filers over one store and one volume server, all in this
@@ -112,6 +113,14 @@ func (cl *fakeCluster) add(name string, e *filer_pb.Entry) *filer_pb.Entry {
 		cl.entries[dir] = &filer_pb.Entry{Name: path.Base(dir), IsDirectory: true, Attributes: &filer_pb.FuseAttributes{}}
 	}
 	return e
+}
+
+// encrypts has the record of the usual bucket ask for an encryption.
+func (cl *fakeCluster) encrypts(algorithm string) {
+	cl.add("/buckets/lab", &filer_pb.Entry{IsDirectory: true, Extended: map[string][]byte{
+		s3tables.ExtendedKeyTableBucket: []byte("true"),
+		s3tables.ExtendedKeyMetadata:    fmt.Appendf(nil, `{"format":"LANCE","encryptionConfiguration":{"sseAlgorithm":%q}}`, algorithm),
+	}})
 }
 
 func (cl *fakeCluster) entry(name string) *filer_pb.Entry {

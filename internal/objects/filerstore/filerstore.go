@@ -17,8 +17,11 @@
 //   - Chunks of an attempt that was certainly refused are given back.
 //   - A read returns stored bytes or an error, never zeros for bytes that a
 //     chunk should have and lacks.
-//   - Objects under SSE-C, SSE-S3 or SSE-KMS are refused by name when they are
-//     opened (ErrEncrypted), and nothing is written into a bucket that encrypts.
+//   - Objects under SSE-S3 are read, and what is written into a bucket that
+//     encrypts with it is encrypted, as the gateway would have. Where the key for
+//     that is missing or another than was used, both are refused (ErrKeys).
+//   - Objects under SSE-C or SSE-KMS are refused by name when they are opened
+//     (ErrEncrypted), and nothing is written into a bucket that encrypts so.
 //
 // Lookups and listings are answered by whichever filer is asked, from its own
 // store. Filers that do not share one may lag behind a create.
@@ -49,11 +52,18 @@ import (
 	util_http "github.com/seaweedfs/seaweedfs/weed/util/http"
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/sses3"
 )
 
-// ErrEncrypted is returned for an object, or a bucket to be written into, that
-// an S3 encryption scheme covers; the text names the scheme.
-var ErrEncrypted = errors.New("encrypted through S3")
+var (
+	// ErrEncrypted is returned for an object, or a bucket to be written into,
+	// that an S3 encryption scheme covers whose keys are not the cluster's; the
+	// text names the scheme.
+	ErrEncrypted = errors.New("encrypted through S3")
+	// ErrKeys is returned for an object under SSE-S3, or a bucket to be written
+	// into that asks for it, when this process has not the key of the gateway.
+	ErrKeys = sses3.ErrKeys
+)
 
 // Config says how to reach a cluster and how patient to be with it.
 type Config struct {
@@ -109,6 +119,7 @@ type Cluster struct {
 	decoded  chunkCache
 	settings settings
 	guards   guards
+	keys     keyring
 	// skew is the filers' clock minus ours, in nanoseconds.
 	skew atomic.Int64
 
@@ -144,6 +155,7 @@ func Connect(ctx context.Context, cfg Config) (*Cluster, error) {
 	}
 	c := &Cluster{cfg: cfg, uploader: operation.NewUploaderWithHttpClient(util_http.GetGlobalHttpClient())}
 	c.decoded.limit = cfg.DecodedBytes
+	c.keys.loading = make(chan struct{}, 1)
 	if err := c.SetFilers(cfg.Filers); err != nil {
 		c.Close()
 		return nil, err

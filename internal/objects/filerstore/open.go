@@ -44,14 +44,16 @@ func (s *store) Open(ctx context.Context, name string) (objects.Reader, error) {
 }
 
 func (s *store) open(ctx context.Context, dir, name string, e *filer_pb.Entry) (*reader, error) {
-	if scheme := encryption.Object(e); scheme != "" {
-		return nil, fmt.Errorf("%w with %s", ErrEncrypted, scheme)
+	scheme := encryption.Object(e)
+	if err := readable(scheme); err != nil {
+		return nil, err
 	}
 	if isRemoteOnly(e) {
 		var err error
 		if e, err = s.c.cacheRemote(ctx, dir, e.GetName()); err != nil {
 			return nil, err
 		}
+		scheme = encryption.Object(e)
 	}
 	entry, err := describe(name, e)
 	if err != nil {
@@ -60,17 +62,49 @@ func (s *store) open(ctx context.Context, dir, name string, e *filer_pb.Entry) (
 	r := &reader{s: s, dir: dir, base: e.GetName(), entry: entry}
 	if isInline(e) {
 		r.inline = e.GetContent()
+		if scheme == encryption.SSES3 {
+			if err := r.unseal(ctx, e, nil); err != nil {
+				return nil, err
+			}
+			r.sealed.Inline(r.inline)
+		}
 		return r, nil
 	}
 	chunks, err := s.c.resolve(ctx, e.GetChunks())
 	if err != nil {
 		return nil, err
 	}
-	if scheme := encryption.Chunks(chunks); scheme != "" {
-		return nil, fmt.Errorf("%w with %s", ErrEncrypted, scheme)
+	if found := encryption.Chunks(chunks); found != "" {
+		scheme = found
+	}
+	if err := readable(scheme); err != nil {
+		return nil, err
+	}
+	if scheme == encryption.SSES3 {
+		if err := r.unseal(ctx, e, chunks); err != nil {
+			return nil, err
+		}
 	}
 	r.views, err = viewsOf(ctx, chunks, entry.Size)
 	return r, err
+}
+
+// readable refuses the schemes whose keys are not the cluster's.
+func readable(scheme string) error {
+	if scheme == "" || scheme == encryption.SSES3 {
+		return nil
+	}
+	return fmt.Errorf("%w with %s", ErrEncrypted, scheme)
+}
+
+// unseal finds the keys of an object under SSE-S3.
+func (r *reader) unseal(ctx context.Context, e *filer_pb.Entry, chunks []*filer_pb.FileChunk) error {
+	keys, err := r.s.c.sses3Keys(ctx)
+	if err != nil {
+		return err
+	}
+	r.sealed, err = keys.NewDecoder(e, chunks)
+	return err
 }
 
 // cacheRemote has a filer copy an object from the remote storage that its

@@ -12,7 +12,9 @@ type upload struct {
 	chunks []*filer_pb.FileChunk
 	size   int64
 	sum    []byte
-	used   *ledger
+	// extended are attributes that the entry needs for its bytes to be read.
+	extended map[string][]byte
+	used     *ledger
 	// pending tells that an entry which names it may exist, or come to exist.
 	pending bool
 }

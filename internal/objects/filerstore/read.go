@@ -9,12 +9,14 @@ import (
 	"io"
 	"sort"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seaweedfs/seaweedfs/weed/filer"
 	"github.com/seaweedfs/seaweedfs/weed/util"
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/sses3"
 )
 
 const (
@@ -33,6 +35,8 @@ type reader struct {
 	entry     objects.Entry
 	inline    []byte
 	views     []*filer.ChunkView
+	// sealed decrypts what was encrypted with SSE-S3; nil for all else.
+	sealed *sses3.Decoder
 }
 
 // Entry implements objects.Reader.
@@ -78,7 +82,13 @@ func (r *reader) readChunks(ctx context.Context, p []byte, off int64) error {
 		skip := off - v.ViewOffset
 		n := min(int64(len(p)), int64(v.ViewSize)-skip)
 		part, from := p[:n], v.OffsetInChunk+skip
-		g.Go(func() error { return r.s.c.readChunk(gctx, v, part, from) })
+		g.Go(func() error {
+			err := r.s.c.readChunk(gctx, v, part, from)
+			if err == nil && r.sealed != nil {
+				r.sealed.Chunk(part, v.FileId, from, from+v.ViewOffset-v.OffsetInChunk)
+			}
+			return err
+		})
 		p, off = p[n:], off+n
 	}
 	return g.Wait()
@@ -131,7 +141,7 @@ func (c *Cluster) decode(ctx context.Context, v *filer.ChunkView) ([]byte, error
 		}
 		// Without a cipher the volume server or the transport inflates it.
 		if v.IsGzipped {
-			if data, err = gunzip(data, size); err != nil {
+			if data, err = inflate(data, size); err != nil {
 				return nil, fmt.Errorf("decompressing chunk %s: %w", v.FileId, err)
 			}
 		}
@@ -142,13 +152,26 @@ func (c *Cluster) decode(ctx context.Context, v *filer.ChunkView) ([]byte, error
 	return data[:size], nil
 }
 
-// gunzip inflates to at most limit bytes.
-func gunzip(data []byte, limit int64) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
+// inflate inflates to at most limit bytes, by what the data begins with; what
+// is not compressed after all is returned as it is.
+func inflate(data []byte, limit int64) ([]byte, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(io.LimitReader(z, limit))
+	case bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxChunk))
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		return io.ReadAll(io.LimitReader(z, limit))
+	default:
+		return data, nil
 	}
-	return io.ReadAll(io.LimitReader(z, limit))
 }
 
 // whileGone tells a chunk that is gone because its object was removed from one

@@ -18,6 +18,7 @@ import (
 	util_http "github.com/seaweedfs/seaweedfs/weed/util/http"
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/sses3"
 )
 
 // mime is what everything is stored as. To weed it also means: do not compress.
@@ -35,6 +36,8 @@ type target struct {
 	// collection as the gateway chooses it: left to the filer, which takes the
 	// bucket's name, unless the filers are in a group.
 	collection string
+	// sealed encrypts the object's bytes with SSE-S3; nil where that is not asked for.
+	sealed *sses3.Object
 	// sending is what single requests to volume servers run under.
 	sending context.Context
 }
@@ -100,8 +103,23 @@ func (l *ledger) all() []string {
 	return slices.Concat(l.stored, l.strays)
 }
 
-// upload stores a chunk. Body is scratch space, kept by the caller from one
-// chunk to the next.
+// store stores a chunk of the object's bytes, which it may encrypt in place.
+func (t *target) store(ctx context.Context, data []byte, offset int64, body *bytes.Buffer, used *ledger) (*filer_pb.FileChunk, error) {
+	if t.sealed == nil {
+		return t.upload(ctx, data, offset, body, used)
+	}
+	if err := t.sealed.Encrypt(data, offset); err != nil {
+		return nil, err
+	}
+	chunk, err := t.upload(ctx, data, offset, body, used)
+	if err != nil {
+		return nil, err
+	}
+	return chunk, t.sealed.Mark(chunk)
+}
+
+// upload stores a chunk as it is. Body is scratch space, kept by the caller from
+// one chunk to the next.
 func (t *target) upload(ctx context.Context, data []byte, offset int64, body *bytes.Buffer, used *ledger) (*filer_pb.FileChunk, error) {
 	sum := md5.Sum(data)
 	for attempt := 0; ; attempt++ {

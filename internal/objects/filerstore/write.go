@@ -39,13 +39,15 @@ func (s *store) newWriter(ctx context.Context, name string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mayWrite(ctx); err != nil {
+	sealed, err := s.seal(ctx)
+	if err != nil {
 		return nil, err
 	}
 	to, err := s.target(ctx, dir+"/"+base)
 	if err != nil {
 		return nil, err
 	}
+	to.sealed = sealed
 	w := &writer{s: s, name: name, dir: dir, base: base, to: to, sum: md5.New(), free: make(chan *slot, s.c.cfg.InFlight)}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	to.sending, w.cut = context.WithCancel(context.WithoutCancel(ctx))
@@ -139,7 +141,7 @@ func (w *writer) send() {
 	slot, offset := w.cur, w.size-int64(len(w.cur.data))
 	w.cur = nil
 	w.uploads.Go(func() {
-		chunk, err := w.to.upload(w.ctx, slot.data, offset, &slot.body, &w.used)
+		chunk, err := w.to.store(w.ctx, slot.data, offset, &slot.body, &w.used)
 		w.mu.Lock()
 		if err == nil {
 			w.mu.chunks = append(w.mu.chunks, chunk)
@@ -219,7 +221,11 @@ func (w *writer) flush() (*upload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folding %d chunks: %w", len(chunks), err)
 	}
-	return &upload{chunks: folded, size: w.size, sum: w.sum.Sum(nil), used: &w.used}, nil
+	u := &upload{chunks: folded, size: w.size, sum: w.sum.Sum(nil), used: &w.used}
+	if w.to.sealed != nil {
+		u.extended = w.to.sealed.Extended()
+	}
+	return u, nil
 }
 
 // Abort implements objects.Writer.

@@ -1,9 +1,9 @@
 // Package encryption tells, from filer entries, which S3 server-side encryption
 // an object carries and which one a bucket applies to what is written into it.
 //
-// It decides nothing and decodes nothing. What it can't read is an error, never
-// "no encryption": writing plain bytes where the operator asked for encrypted
-// ones is not to be taken back.
+// It decides nothing and decodes nothing; package sses3 does. What it can't read
+// is an error, never "no encryption": writing plain bytes where the operator
+// asked for encrypted ones is not to be taken back.
 package encryption
 
 import (
@@ -51,13 +51,14 @@ func Object(e *filer_pb.Entry) string {
 	}
 }
 
-// Chunks returns the scheme of the first encrypted chunk, "" when none is.
-func Chunks(chunks []*filer_pb.FileChunk) string {
+// Chunks returns the scheme of the chunks, "" when none is encrypted. Of several,
+// it is the first that is not SSE-S3.
+func Chunks(chunks []*filer_pb.FileChunk) (scheme string) {
 	for _, c := range chunks {
 		switch c.GetSseType() {
 		case filer_pb.SSEType_NONE:
 		case filer_pb.SSEType_SSE_S3:
-			return SSES3
+			scheme = SSES3
 		case filer_pb.SSEType_SSE_C:
 			return SSEC
 		case filer_pb.SSEType_SSE_KMS:
@@ -66,7 +67,7 @@ func Chunks(chunks []*filer_pb.FileChunk) string {
 			return fmt.Sprintf("SSE type %d", c.GetSseType())
 		}
 	}
-	return ""
+	return scheme
 }
 
 // Bucket returns the scheme a bucket's entry asks for, "" for none: the S3

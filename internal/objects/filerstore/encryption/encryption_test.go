@@ -19,6 +19,7 @@ func TestObject(t *testing.T) {
 		}
 		return e
 	}
+	mixed := &filer_pb.Entry{Chunks: []*filer_pb.FileChunk{{SseType: filer_pb.SSEType_SSE_S3}, {SseType: filer_pb.SSEType_SSE_KMS}}}
 	chunk := func(t filer_pb.SSEType) *filer_pb.Entry {
 		return &filer_pb.Entry{Chunks: []*filer_pb.FileChunk{{}, {SseType: t}}}
 	}
@@ -38,6 +39,8 @@ func TestObject(t *testing.T) {
 		"chunk C":                  {chunk(filer_pb.SSEType_SSE_C), SSEC},
 		"chunk KMS":                {chunk(filer_pb.SSEType_SSE_KMS), SSEKMS},
 		"chunk of tomorrow":        {chunk(filer_pb.SSEType(9)), "SSE type 9"},
+		"chunks S3 and KMS":        {mixed, SSEKMS},
+		"key without AES256":       {attrs(s3_constants.SeaweedFSSSES3Key, "k"), ""},
 		"chunk none":               {chunk(filer_pb.SSEType_NONE), ""},
 	} {
 		if got := Object(c.entry); got != c.want {
