@@ -51,7 +51,7 @@ func Open(ctx context.Context, s objects.Store, name string) (*File, error) {
 	if err != nil {
 		return nil, err // the store names the object
 	}
-	f, err := open(ctx, r)
+	f, err := Read(ctx, r)
 	if err != nil {
 		r.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -93,7 +93,8 @@ func (t *tail) at(what string, s Span) ([]byte, error) {
 	return p, nil
 }
 
-func open(ctx context.Context, r objects.Reader) (*File, error) {
+// Read reads the metadata of a data file that is already open. The File closes it.
+func Read(ctx context.Context, r objects.Reader) (*File, error) {
 	t := &tail{ctx: ctx, r: r, size: uint64(r.Entry().Size)}
 	if t.size < footerSize {
 		return nil, corrupt("%d bytes are too few for a data file", t.size)

@@ -43,7 +43,7 @@ func (s *Scan) openFile(ctx context.Context, d *pb.DataFile) (*dataFile, error) 
 	if v := table.DataFileVersion(d); !v.Supported() {
 		return nil, fmt.Errorf("%s: %w: data file of version %s; this build reads 2.0, 2.1 and 2.2", at.label, table.ErrRefused, v)
 	}
-	file, err := datafile.Open(ctx, at.store, at.name)
+	file, err := s.opts.Files(ctx, at.store, at.name)
 	if err != nil {
 		if at.name != at.label {
 			err = fmt.Errorf("%s: %w", at.label, err)

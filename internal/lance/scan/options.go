@@ -27,6 +27,9 @@
 package scan
 
 import (
+	"context"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -84,6 +87,9 @@ type Options struct {
 	// Bases opens another base in which files of the table lie. Without it they are
 	// refused by name.
 	Bases func(*pb.BasePath) (objects.Store, error)
+	// Files opens a data file in the table's store or in that of a base. Its metadata may be
+	// shared with others, its reader may not: the scan closes it. nil is datafile.Open.
+	Files func(ctx context.Context, s objects.Store, name string) (*datafile.File, error)
 }
 
 func (o Options) withDefaults() Options {
@@ -98,6 +104,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Threads <= 0 {
 		o.Threads = defaultThreads
+	}
+	if o.Files == nil {
+		o.Files = datafile.Open
 	}
 	return o
 }

@@ -84,6 +84,15 @@ func newScan(t *table.Table, o Options, open openColumn) *Scan {
 		order: make(chan *task, plannedTasks), work: make(chan *task, plannedTasks)}
 }
 
+// SchemaOf is the schema of the batches that a scan with these options returns.
+func SchemaOf(t *table.Table, o Options) (*arrow.Schema, error) {
+	s := newScan(t, o, encoding.Open)
+	if err := s.prepare(); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Store(), err)
+	}
+	return s.schema, nil
+}
+
 // prepare does what can be done without reading.
 func (s *Scan) prepare() error {
 	schema, err := s.table.Schema()

@@ -1,0 +1,46 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/seaweedfs/seaweed-lance/internal/location"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
+)
+
+// Location is where a table lies: Directory makes one of a local directory, package
+// cluster those of a SeaweedFS cluster.
+type Location = location.Location
+
+// Directory is the table in a local directory. Bases that a shallow clone reads from are
+// directories of this machine, too.
+func Directory(path string) Location {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path // opening it fails, too, and says why
+	}
+	return location.New("directory "+abs, path, func(context.Context) (location.Place, error) {
+		s, err := dirstore.New(abs, dirstore.Options{})
+		if err != nil {
+			return location.Place{}, err
+		}
+		// Nobody closes it: tables that were opened in it may outlive the session's interest in
+		// it, and the last of them takes the directory's descriptor with it.
+		return location.Place{Store: s, Moved: s.Moved, Base: openBase}, nil
+	})
+}
+
+// openBase opens a base by the path that a manifest has of it.
+func openBase(_ context.Context, path string) (objects.Store, error) {
+	dir := path
+	if u, err := url.Parse(path); err == nil && u.Scheme == "file" && (u.Host == "" || u.Host == "localhost") {
+		dir = filepath.FromSlash(u.Path)
+	}
+	if !filepath.IsAbs(dir) {
+		return nil, fmt.Errorf("%w: %s is no directory of this machine", ErrRefused, path)
+	}
+	return dirstore.New(dir, dirstore.Options{})
+}
