@@ -24,8 +24,10 @@
 // # Cost
 //
 // One listing of the buckets, one of each table bucket, one of each namespace,
-// in pages, with all records in them; and one short listing of each table's
-// directory. The records of one bucket are held in memory, a few hundred bytes each.
+// in pages, with all records in them. Each and Find look at the tables' directories besides, with one
+// short listing of each (Dataset); Registered leaves that to its caller, who may know of a
+// table by other means that it is in use. The records of one bucket are held in
+// memory, a few hundred bytes each.
 package catalog
 
 import (

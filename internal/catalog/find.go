@@ -84,10 +84,10 @@ func (c *Catalog) find(ctx context.Context, id []string) (Table, error) {
 	case !records[i].lance:
 		return Table{}, fmt.Errorf("%w: something else has this name", ErrNotFound)
 	}
-	switch state, err := c.stateOf(ctx, records[i].table.Dir); {
+	switch d, err := c.Dataset(ctx, records[i].table); {
 	case err != nil:
 		return Table{}, err
-	case state == withdrawn:
+	case d.Withdrawn:
 		return Table{}, fmt.Errorf("%w: it is deregistered", ErrNotFound)
 	}
 	return judge(b, records, overlaps(records), i), nil

@@ -17,14 +17,32 @@ const (
 	deregistered = ".lance-deregistered"
 	// versions is where a dataset's versions are; without it there are none.
 	versions = "_versions"
-	// headPage is enough for all that sorts between the two in a dataset's
-	// directory; with more there, the table counts as written.
+	// refs and journals are where tags and branches are, and the journals of maintenance.
+	refs     = "_refs"
+	journals = "_maintenance"
+	// headPage is enough for all that sorts between them in a dataset's
+	// directory; with more there, everything counts as being there.
 	headPage = 64
 )
 
-// Each calls yield for every Lance table, bucket by bucket, and stops at the
+// Each calls yield for every Lance table that is in use, bucket by bucket, and stops at the
 // first error, yield's or that of a listing.
 func (c *Catalog) Each(ctx context.Context, yield func(Table) error) error {
+	return c.Registered(ctx, func(t Table) error {
+		d, err := c.Dataset(ctx, t)
+		if err != nil {
+			return fmt.Errorf("finding tables: %w", err)
+		}
+		if d.Withdrawn || !d.Written {
+			return nil
+		}
+		return yield(t)
+	})
+}
+
+// Registered is Each without a look at the tables themselves: those that are declared only, and
+// those that were deregistered, are among them, and no call is made for any one table.
+func (c *Catalog) Registered(ctx context.Context, yield func(Table) error) error {
 	err := c.each(ctx, s3tables.TablesPath, func(e *filer_pb.Entry) error {
 		b, ok := readBucket(e)
 		if !ok {
@@ -47,13 +65,6 @@ func (c *Catalog) eachIn(ctx context.Context, b bucket, yield func(Table) error)
 	shared := overlaps(records)
 	for i, r := range records {
 		if !r.lance {
-			continue
-		}
-		state, err := c.stateOf(ctx, r.table.Dir)
-		if err != nil {
-			return err
-		}
-		if state != inUse {
 			continue
 		}
 		if err := yield(judge(b, records, shared, i)); err != nil {
@@ -109,39 +120,42 @@ func judge(b bucket, records []record, shared []int, i int) Table {
 	return t
 }
 
-// state is what a dataset's directory says about its table.
-type state int
+// Dataset is what one listing of a table's directory shows.
+type Dataset struct {
+	// Withdrawn: deregistered, so that the table must not be seen.
+	Withdrawn bool
+	// Written: there is at least a place for versions.
+	Written bool
+	// Refs and Records: there may be tags or branches, and what jobs note about themselves.
+	Refs, Records bool
+}
 
-const (
-	// inUse: there is at least a place for versions.
-	inUse state = iota
-	// unwritten: declared, but nothing was written yet.
-	unwritten
-	// withdrawn: deregistered.
-	withdrawn
-)
-
-// stateOf reads one page of a dataset's directory, which tells all of it. A
+// Dataset reads one page of a table's directory, which tells all of it. A
 // table whose directory is not known counts as in use, so that it is heard of.
-func (c *Catalog) stateOf(ctx context.Context, dir string) (state, error) {
-	if dir == "" {
-		return inUse, nil
+func (c *Catalog) Dataset(ctx context.Context, t Table) (Dataset, error) {
+	whole := Dataset{Written: true, Refs: true, Records: true}
+	if t.Dir == "" {
+		return whole, nil
 	}
-	page, err := c.filer.ListEntries(ctx, dir, deregistered, headPage)
+	page, err := c.filer.ListEntries(ctx, t.Dir, deregistered, headPage)
 	if err != nil {
-		return inUse, fmt.Errorf("listing %s: %w", dir, err)
+		return whole, fmt.Errorf("listing %s: %w", t.Dir, err)
 	}
-	s := unwritten
+	d := Dataset{}
 	if len(page) == headPage {
-		s = inUse
+		d = whole
 	}
 	for _, e := range page {
 		switch e.GetName() {
 		case deregistered:
-			return withdrawn, nil
+			d.Withdrawn = true
 		case versions:
-			s = inUse
+			d.Written = true
+		case refs:
+			d.Refs = true
+		case journals:
+			d.Records = true
 		}
 	}
-	return s, nil
+	return d, nil
 }

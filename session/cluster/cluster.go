@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +22,7 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
-	"github.com/seaweedfs/seaweed-lance/internal/location"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/cluster"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
 	"github.com/seaweedfs/seaweed-lance/session"
 )
@@ -43,21 +41,24 @@ type Options struct {
 
 // Cluster is a connection to a cluster. All methods may be called from many goroutines at
 // once.
-type Cluster struct {
-	cluster *filerstore.Cluster
-	catalog *catalog.Catalog
-	// key tells the locations of this cluster from those of others.
-	key string
+type Cluster struct{ cluster *cluster.Cluster }
+
+// Table is a table of the cluster's catalog.
+type Table struct {
+	// ID is what Find takes.
+	ID []string
+	// Location is where the table is, unless Err says why it can't be used.
+	Location session.Location
+	Err      error
 }
 
 // Connect connects to a cluster. The caller closes it, after the sessions that open tables on it.
 func Connect(ctx context.Context, o Options) (*Cluster, error) {
-	c, err := filerstore.Connect(ctx, filerstore.Config{Filers: addresses(o.Filers), DialOption: o.DialOption, Now: o.Now, Log: o.Log})
+	c, err := cluster.Connect(ctx, filerstore.Config{Filers: addresses(o.Filers), DialOption: o.DialOption, Now: o.Now, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	names := slices.Sorted(slices.Values(o.Filers))
-	return &Cluster{cluster: c, catalog: catalog.New(c), key: "cluster " + strings.Join(names, ",") + " "}, nil
+	return &Cluster{c}, nil
 }
 
 func addresses(filers []string) []pb.ServerAddress {
@@ -72,55 +73,32 @@ func addresses(filers []string) []pb.ServerAddress {
 func (c *Cluster) Close() { c.cluster.Close() }
 
 // SetFilers replaces the filers by others of the same cluster.
-func (c *Cluster) SetFilers(filers []string) error { return c.cluster.SetFilers(addresses(filers)) }
+func (c *Cluster) SetFilers(filers []string) error {
+	return c.cluster.Filers().SetFilers(addresses(filers))
+}
 
 // Find is the table that the cluster's catalog has under an id: table bucket, namespace, name.
 // session.ErrNoTable when it has none, session.ErrRefused when it can't be used, with the reason.
 func (c *Cluster) Find(ctx context.Context, id ...string) (session.Location, error) {
-	t, err := c.catalog.Find(ctx, id)
+	t, err := c.cluster.Find(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return session.Location{}, fmt.Errorf("%s: %w: %w", strings.Join(id, "/"), session.ErrNoTable, err)
 	}
-	if err != nil {
-		return session.Location{}, err
+	if err == nil {
+		err = t.Err
 	}
-	if t.Refused != "" {
-		return session.Location{}, fmt.Errorf("%s: %w: %s", t, session.ErrRefused, t.Refused)
-	}
-	// A bucket that begins to encrypt is another place: nothing of before is served from it.
-	return c.location(t.Dir, t.String(), t.Encrypted), nil
+	return t.Location, err
+}
+
+// Each calls yield for every Lance table of the cluster's catalog that has a version, and stops at
+// the first error, yield's or that of a listing.
+func (c *Cluster) Each(ctx context.Context, yield func(Table) error) error {
+	return c.cluster.Each(ctx, func(t catalog.Table) error {
+		x := c.cluster.Table(ctx, t)
+		return yield(Table{ID: x.ID, Location: x.Location, Err: x.Err})
+	})
 }
 
 // Directory is the table in a directory of the filers, such as /buckets/lab/ml/vectors, whether
 // or not a catalog knows it.
-func (c *Cluster) Directory(path string) session.Location { return c.location(path, path, false) }
-
-func (c *Cluster) location(dir, name string, encrypted bool) session.Location {
-	key := c.key + dir
-	if encrypted {
-		key += " encrypted"
-	}
-	return location.New(key, name, func(context.Context) (location.Place, error) {
-		return location.Place{Store: c.cluster.Table(dir), Base: c.base}, nil
-	})
-}
-
-// base opens another table of the cluster from which a shallow clone reads.
-func (c *Cluster) base(ctx context.Context, path string) (objects.Store, error) {
-	name, ok := strings.CutPrefix(path, "s3://")
-	if !ok {
-		return nil, fmt.Errorf("%w: %s is no table of this cluster", session.ErrRefused, path)
-	}
-	id, err := catalog.ParsePath(strings.Trim(name, "/"))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", session.ErrRefused, path, err)
-	}
-	t, err := c.catalog.Find(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if t.Refused != "" {
-		return nil, fmt.Errorf("%w: %s: %s", session.ErrRefused, path, t.Refused)
-	}
-	return c.cluster.Table(t.Dir), nil
-}
+func (c *Cluster) Directory(path string) session.Location { return c.cluster.Directory(path) }

@@ -97,9 +97,6 @@ func TestFind(t *testing.T) {
 	if direct := c.Directory("/buckets/lab/ml/vectors"); location.Key(direct) != location.Key(l) || text(t, s, direct) != text(t, s, l) {
 		t.Error("the table and its directory are two places")
 	}
-	if encrypted := c.location("/buckets/lab/ml/vectors", "x", true); location.Key(encrypted) == location.Key(l) {
-		t.Error("a bucket that begins to encrypt is the same place")
-	}
 	if _, err := c.Find(t.Context(), "lab", "ml", "other"); !errors.Is(err, session.ErrNoTable) {
 		t.Errorf("error %v", err)
 	}
@@ -116,8 +113,11 @@ func TestBase(t *testing.T) {
 	f := newFake(t)
 	f.declare("lab", "ml", "vectors")
 	f.put("/buckets/lab/ml/vectors", "types_22")
-	c := connect(t, f)
-	s, err := c.base(t.Context(), "s3://lab/ml/vectors/")
+	place, err := location.Open(t.Context(), connect(t, f).Directory("/buckets/lab/ml/clone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := place.Base(t.Context(), "s3://lab/ml/vectors/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +125,11 @@ func TestBase(t *testing.T) {
 		t.Errorf("%d names, error %v", len(page), err)
 	}
 	for _, path := range []string{"/tmp/x", "s3://lab", "s3://lab/../x/y"} {
-		if _, err := c.base(t.Context(), path); !errors.Is(err, session.ErrRefused) {
+		if _, err := place.Base(t.Context(), path); !errors.Is(err, session.ErrRefused) {
 			t.Errorf("base %q: error %v", path, err)
 		}
 	}
-	if _, err := c.base(t.Context(), "s3://lab/ml/other"); err == nil {
+	if _, err := place.Base(t.Context(), "s3://lab/ml/other"); err == nil {
 		t.Error("a base that is not there opens")
 	}
 }
@@ -137,5 +137,29 @@ func TestBase(t *testing.T) {
 func TestNoFiler(t *testing.T) {
 	if _, err := Connect(t.Context(), Options{}); err == nil {
 		t.Error("connected to nothing")
+	}
+}
+
+func TestEach(t *testing.T) {
+	f := newFake(t)
+	f.declare("lab", "ml", "vectors")
+	f.put("/buckets/lab/ml/vectors", "types_22")
+	f.declare("lab", "ml", "declared")
+	c, s := connect(t, f), newSession(t)
+	var seen []string
+	err := c.Each(t.Context(), func(x Table) error {
+		seen = append(seen, strings.Join(x.ID, "/"))
+		if x.Err != nil {
+			return x.Err
+		}
+		_, err := s.Open(t.Context(), x.Location)
+		return err
+	})
+	if err != nil || len(seen) != 1 || seen[0] != "lab/ml/vectors" {
+		t.Errorf("%v, error %v", seen, err)
+	}
+	stop := errors.New("stop")
+	if err := c.Each(t.Context(), func(Table) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -1,0 +1,121 @@
+// Package cluster is a SeaweedFS cluster as the place of Lance tables: it joins what the catalog
+// knows of a table with how its bytes are reached, into a location that package session opens.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seaweedfs/seaweed-lance/internal/catalog"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/location"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
+)
+
+// Cluster is a connection to a cluster. All methods may be called from many goroutines at
+// once.
+type Cluster struct {
+	*catalog.Catalog
+	filers *filerstore.Cluster
+	// key tells the locations of this cluster from those of others.
+	key string
+}
+
+// Table is a table of the catalog. Without Err it can be opened at its Location.
+type Table struct {
+	catalog.Table
+	Location location.Location
+	// Err says why it must not be opened: table.ErrRefused, or filerstore.ErrKeys when its bucket
+	// encrypts and this process has not the key, or the error of finding that out.
+	Err error
+}
+
+// Connect connects to a cluster. The caller closes it, after all that was opened on it.
+func Connect(ctx context.Context, c filerstore.Config) (*Cluster, error) {
+	filers, err := filerstore.Connect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(c.Filers))
+	for i, f := range c.Filers {
+		names[i] = string(f)
+	}
+	slices.Sort(names)
+	return &Cluster{Catalog: catalog.New(filers), filers: filers, key: "cluster " + strings.Join(names, ",") + " "}, nil
+}
+
+// Filers are the connection below.
+func (c *Cluster) Filers() *filerstore.Cluster { return c.filers }
+
+// Close ends the connection.
+func (c *Cluster) Close() { c.filers.Close() }
+
+// Find is the table that the catalog has under an id, and catalog.ErrNotFound without one.
+func (c *Cluster) Find(ctx context.Context, id []string) (Table, error) {
+	t, err := c.Catalog.Find(ctx, id)
+	if err != nil {
+		return Table{}, err
+	}
+	return c.Table(ctx, t), nil
+}
+
+// Table is a table of the catalog with its location.
+func (c *Cluster) Table(ctx context.Context, t catalog.Table) Table {
+	out := Table{Table: t}
+	switch {
+	case t.Refused != "":
+		out.Err = fmt.Errorf("%s: %w: %s", t, table.ErrRefused, t.Refused)
+		return out
+	case t.Encrypted:
+		// Known before a job fails with it: a table that was there before its
+		// bucket began to encrypt can be read all the same.
+		if err := c.filers.CheckKeys(ctx); err != nil {
+			out.Err = fmt.Errorf("bucket %s encrypts with SSE-S3: %w", t.Bucket, err)
+			return out
+		}
+	}
+	out.Location = c.location(t.Dir, t.String(), t.Encrypted)
+	return out
+}
+
+// Directory is the table in a directory of the filers, whether or not a catalog knows it.
+func (c *Cluster) Directory(path string) location.Location { return c.location(path, path, false) }
+
+// location of a directory. A bucket that begins to encrypt is another place: nothing of before is
+// served from it.
+func (c *Cluster) location(dir, name string, encrypted bool) location.Location {
+	key := c.key + dir
+	if encrypted {
+		key += " encrypted"
+	}
+	return location.New(key, name, func(context.Context) (location.Place, error) {
+		return location.Place{Store: c.filers.Table(dir), Base: c.base}, nil
+	})
+}
+
+// base opens another table of the cluster from which a shallow clone reads.
+func (c *Cluster) base(ctx context.Context, path string) (objects.Store, error) {
+	name, ok := strings.CutPrefix(path, "s3://")
+	if !ok {
+		return nil, fmt.Errorf("%w: %s is no table of this cluster", table.ErrRefused, path)
+	}
+	id, err := catalog.ParsePath(strings.Trim(name, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", table.ErrRefused, path, err)
+	}
+	t, err := c.Find(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return nil, fmt.Errorf("%s: %w: %w", path, objects.ErrNotFound, err)
+	}
+	if err == nil {
+		err = t.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.filers.Table(t.Dir), nil
+}
