@@ -8,7 +8,6 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 const cleanupType = "lance_cleanup_versions"
@@ -42,8 +41,8 @@ type cleanupJob struct {
 
 // cleanupEngine is what the job needs of the table format.
 type cleanupEngine struct {
-	detect func(ctx context.Context, s objects.Store, p cleanup.Policy, now time.Time) (cleanup.Detection, error)
-	run    func(ctx context.Context, s objects.Store, o cleanup.Options) (cleanup.Result, error)
+	detect func(ctx context.Context, s sighting, p cleanup.Policy) (cleanup.Detection, error)
+	run    func(ctx context.Context, e entry, o cleanup.Options) (cleanup.Result, error)
 }
 
 func (*cleanupJob) describe() description {
@@ -80,8 +79,8 @@ type cleanupTask struct {
 // worst, with the files that they alone name.
 const slowestVersions = 5
 
-func (t cleanupTask) inspect(ctx context.Context, s objects.Store) (finding, error) {
-	d, err := t.engine.detect(ctx, s, t.policy, t.now())
+func (t cleanupTask) inspect(ctx context.Context, s sighting) (finding, error) {
+	d, err := t.engine.detect(ctx, s, t.policy)
 	if err != nil {
 		return finding{}, err
 	}
@@ -97,9 +96,9 @@ func (t cleanupTask) inspect(ctx context.Context, s objects.Store) (finding, err
 	}, nil
 }
 
-func (t cleanupTask) run(ctx context.Context, s objects.Store, report reportFunc) (outcome, error) {
+func (t cleanupTask) run(ctx context.Context, e entry, report reportFunc) (outcome, error) {
 	report(0, "finding out which versions are due")
-	r, err := t.engine.run(ctx, s, cleanup.Options{
+	r, err := t.engine.run(ctx, e, cleanup.Options{
 		Policy: t.policy,
 		Now:    t.now,
 		Progress: func(done, total int) {

@@ -2,27 +2,23 @@ package lanceworker
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/cluster"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
 )
 
 // clusterLake is the lake of a SeaweedFS cluster.
-type clusterLake struct {
-	cluster *filerstore.Cluster
-	catalog *catalog.Catalog
-}
+type clusterLake struct{ cluster *cluster.Cluster }
 
-var _ connection = (*clusterLake)(nil)
+var _ connection = clusterLake{}
 
 // clusterConnector returns how to connect to a cluster under the options.
 func clusterConnector(o Options) func(ctx context.Context, filers []string) (connection, error) {
 	return func(ctx context.Context, filers []string) (connection, error) {
-		c, err := filerstore.Connect(ctx, filerstore.Config{
+		c, err := cluster.Connect(ctx, filerstore.Config{
 			Filers:     serverAddresses(filers),
 			DialOption: o.GrpcDialOption,
 			Now:        o.Now,
@@ -31,7 +27,7 @@ func clusterConnector(o Options) func(ctx context.Context, filers []string) (con
 		if err != nil {
 			return nil, err
 		}
-		return &clusterLake{cluster: c, catalog: catalog.New(c)}, nil
+		return clusterLake{c}, nil
 	}
 }
 
@@ -43,39 +39,44 @@ func serverAddresses(filers []string) []pb.ServerAddress {
 	return addresses
 }
 
-func (l *clusterLake) tables(ctx context.Context) ([]entry, error) {
+func (l clusterLake) tables(ctx context.Context) ([]entry, error) {
 	var entries []entry
-	err := l.catalog.Each(ctx, func(t catalog.Table) error {
-		entries = append(entries, l.entry(ctx, t))
+	err := l.cluster.Registered(ctx, func(t catalog.Table) error {
+		e := l.entry(ctx, t)
+		if e.err != nil {
+			// Nobody opens it and finds out that it is not in use.
+			d, err := e.dataset(ctx)
+			if err != nil {
+				return err
+			}
+			if d.Withdrawn || !d.Written {
+				return nil
+			}
+		}
+		entries = append(entries, e)
 		return nil
 	})
 	return entries, err
 }
 
-func (l *clusterLake) find(ctx context.Context, id []string) (entry, error) {
-	t, err := l.catalog.Find(ctx, id)
+func (l clusterLake) find(ctx context.Context, id []string) (entry, error) {
+	t, err := l.cluster.Catalog.Find(ctx, id)
 	if err != nil {
 		return entry{}, err
 	}
 	return l.entry(ctx, t), nil
 }
 
-func (l *clusterLake) entry(ctx context.Context, t catalog.Table) entry {
-	if t.Refused != "" {
-		return entry{id: t.ID, err: fmt.Errorf("%w: %s", table.ErrRefused, t.Refused)}
+func (l clusterLake) entry(ctx context.Context, t catalog.Table) entry {
+	x := l.cluster.Table(ctx, t)
+	return entry{
+		id: t.ID, place: x.Location, err: x.Err,
+		dataset: func(ctx context.Context) (catalog.Dataset, error) { return l.cluster.Dataset(ctx, t) },
 	}
-	if t.Encrypted {
-		// Known before a job fails with it: a table that was there before its
-		// bucket began to encrypt can be read all the same.
-		if err := l.cluster.CheckKeys(ctx); err != nil {
-			return entry{id: t.ID, err: fmt.Errorf("bucket %s encrypts with SSE-S3: %w", t.Bucket, err)}
-		}
-	}
-	return entry{id: t.ID, store: l.cluster.Table(t.Dir)}
 }
 
-func (l *clusterLake) follow(filers []string) error {
-	return l.cluster.SetFilers(serverAddresses(filers))
+func (l clusterLake) follow(filers []string) error {
+	return l.cluster.Filers().SetFilers(serverAddresses(filers))
 }
 
-func (l *clusterLake) close() { l.cluster.Close() }
+func (l clusterLake) close() { l.cluster.Close() }

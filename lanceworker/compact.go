@@ -8,7 +8,6 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 const compactType = "lance_compact"
@@ -41,10 +40,11 @@ type compactJob struct {
 
 // compactEngine is what the job needs of the table format.
 type compactEngine struct {
-	// open reads the newest version, for looking at it only. The view is there also
-	// where an error says that it must not be committed to.
-	open func(ctx context.Context, s objects.Store) (compactView, error)
-	run  func(ctx context.Context, s objects.Store, o compact.Options) (compact.Result, error)
+	// judge returns what find says of the newest version, and remembers it under the name as
+	// long as that is the newest; errors are not remembered. find's view is there for looking
+	// at it only; find is given the error, if there is one, which says that it must not be committed to.
+	judge func(ctx context.Context, s sighting, name string, find func(context.Context, compactView, error) (finding, error)) (finding, error)
+	run   func(ctx context.Context, e entry, o compact.Options) (compact.Result, error)
 }
 
 // compactView is one version of a table.
@@ -90,17 +90,15 @@ const slowestCopy = 8 << 20
 // inspect finds a run worthwhile when there are as many fragments as the form
 // asks for and the planner has at least one task for them: the number alone
 // would propose a table of eight full-size fragments for ever.
-func (t compactTask) inspect(ctx context.Context, s objects.Store) (finding, error) {
-	v, err := t.engine.open(ctx, s)
-	if err != nil {
-		f := finding{}
-		if v != nil {
-			seen := v.facts()
-			f.facts = &seen
-		}
-		return f, err
-	}
+func (t compactTask) inspect(ctx context.Context, s sighting) (finding, error) {
+	return t.engine.judge(ctx, s, fmt.Sprint(compactType, t.policy, t.threshold), t.find)
+}
+
+func (t compactTask) find(ctx context.Context, v compactView, refused error) (finding, error) {
 	seen := v.facts()
+	if refused != nil {
+		return finding{facts: &seen}, refused
+	}
 	n := seen.fragments
 	f := finding{seen: true, size: count(n, "fragment"), facts: &seen}
 	at := fmt.Sprintf("%s at version %d", f.size, seen.version)
@@ -138,9 +136,9 @@ func (t compactTask) inspect(ctx context.Context, s objects.Store) (finding, err
 	return f, nil
 }
 
-func (t compactTask) run(ctx context.Context, s objects.Store, report reportFunc) (outcome, error) {
+func (t compactTask) run(ctx context.Context, e entry, report reportFunc) (outcome, error) {
 	report(0, "planning the compaction")
-	r, err := t.engine.run(ctx, s, compact.Options{
+	r, err := t.engine.run(ctx, e, compact.Options{
 		Policy: t.policy,
 		Now:    t.now,
 		Progress: func(p compact.Progress) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 // fakeView is a version with a plan made up.
@@ -39,12 +38,15 @@ func newCompactRig(t *testing.T, e compactEngine) *rig {
 	r := newRig(t, &fakeJob{}, lakeOf("lab$ml$v"))
 	w := newTestWorkshop(t, r)
 	w.compact = e
-	r.handler = w.compaction().(*handler)
+	r.use(w.compaction().(*handler))
 	return r
 }
 
-func opens(v compactView, err error) func(context.Context, objects.Store) (compactView, error) {
-	return func(context.Context, objects.Store) (compactView, error) { return v, err }
+// judges has a version judged that may be refused, and remembers nothing.
+func judges(v compactView, refused error) func(context.Context, sighting, string, func(context.Context, compactView, error) (finding, error)) (finding, error) {
+	return func(ctx context.Context, _ sighting, _ string, find func(context.Context, compactView, error) (finding, error)) (finding, error) {
+		return find(ctx, v, refused)
+	}
 }
 
 func TestCompactDetection(t *testing.T) {
@@ -95,7 +97,7 @@ func TestCompactDetection(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newCompactRig(t, compactEngine{open: opens(c.view, nil)})
+			r := newCompactRig(t, compactEngine{judge: judges(c.view, nil)})
 			d := r.sweepOnce(t, 0)
 			said := strings.Join(d.activities[0].GetDetails()["left_as_it_is"].GetStringList().GetValues(), "\n")
 			if c.proposed {
@@ -131,11 +133,9 @@ func TestCompactDetection(t *testing.T) {
 }
 
 func TestCompactDetectionTellsOpenFromStats(t *testing.T) {
-	for want, open := range map[string]func(context.Context, objects.Store) (compactView, error){
-		"open":  opens(nil, errFake),
-		"stats": opens(fakeView{n: 9, err: errFake}, nil),
-	} {
-		r := newCompactRig(t, compactEngine{open: open})
+	for want, unseen := range map[string]error{"open": errFake, "stats": nil} {
+		r := newCompactRig(t, compactEngine{judge: judges(fakeView{n: 9, err: errFake}, nil)})
+		r.fake.unseen = unseen
 		if err := r.Detect(t.Context(), detectionRequest(0), new(detection)); !errors.Is(err, errAllFailed) {
 			t.Errorf("%s: %v", want, err)
 		}
@@ -147,7 +147,7 @@ func TestCompactDetectionTellsOpenFromStats(t *testing.T) {
 
 func TestCompactConfig(t *testing.T) {
 	var seen compact.Policy
-	r := newCompactRig(t, compactEngine{open: opens(fakeView{n: 3, due: true, seen: &seen, p: compact.Plan{Tasks: []compact.Task{{}}}}, nil)})
+	r := newCompactRig(t, compactEngine{judge: judges(fakeView{n: 3, due: true, seen: &seen, p: compact.Plan{Tasks: []compact.Task{{}}}}, nil)})
 	request := detectionRequest(0)
 	request.WorkerConfigValues = map[string]*plugin_pb.ConfigValue{
 		"min_fragments":            double(3),
@@ -207,7 +207,7 @@ func TestCompactExecution(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got compact.Options
-			r := newCompactRig(t, compactEngine{run: func(_ context.Context, s objects.Store, o compact.Options) (compact.Result, error) {
+			r := newCompactRig(t, compactEngine{run: func(_ context.Context, _ entry, o compact.Options) (compact.Result, error) {
 				got = o
 				o.Progress(compact.Progress{TasksDone: 1, Tasks: 4, BytesDone: 50, Bytes: 100})
 				return c.result, c.err

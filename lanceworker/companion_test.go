@@ -73,6 +73,7 @@ func TestCompanion(t *testing.T) {
 	h := w.handler(&fakeJob{look: func(context.Context, string) (finding, error) {
 		return finding{seen: true, facts: &facts{version: 3, versions: 2, rows: 1}}, nil
 	}})
+	h.tables = new(fakeTables)
 	if err := h.Detect(t.Context(), detectionRequest(0), new(detection)); err != nil {
 		t.Fatal(err)
 	}

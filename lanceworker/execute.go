@@ -76,10 +76,11 @@ func (h *handler) runOn(ctx context.Context, cluster *plugin_pb.ClusterContext, 
 		return outcome{}, e.err
 	}
 	err = h.guard(func() (err error) {
-		o, err = t.run(ctx, e.store, p.report)
+		o, err = t.run(ctx, e, p.report)
 		return err
 	})
 	if o.changed {
+		h.tables.changed(ctx, e)
 		h.observer.again(ctx, h.jobType, e)
 	}
 	return o, err

@@ -15,7 +15,7 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 var errFake = errors.New("disk on fire")
@@ -74,18 +74,41 @@ func evil(name string) entry {
 	return entry{id: []string{name}, err: fmt.Errorf("%w: a name that leads out", table.ErrRefused)}
 }
 
-// fakeStore is a store by name.
-type fakeStore struct {
-	objects.Store
-	name string
+// placed is a table in name only.
+func placed(name string) entry {
+	return entry{id: strings.Split(name, "$"), place: session.Directory(name)}
 }
 
-func (s fakeStore) String() string { return s.name }
+// fakeTables has nothing to say of tables.
+type fakeTables struct {
+	// withdrawn are known to be deregistered when one looks closer.
+	withdrawn map[string]bool
+	changes   []string
+	// unseen is what looking fails with.
+	unseen error
+	keeps  func(string) bool
+}
+
+func (f *fakeTables) look(_ context.Context, e entry) (sighting, error) {
+	return sighting{entry: e}, f.unseen
+}
+
+func (f *fakeTables) still(_ context.Context, s sighting) error {
+	if f.withdrawn[encodeID(s.id)] {
+		return errWithdrawn
+	}
+	return nil
+}
+
+func (f *fakeTables) changed(_ context.Context, e entry) {
+	f.changes = append(f.changes, encodeID(e.id))
+}
+func (f *fakeTables) keep(exists func(string) bool) { f.keeps = exists }
 
 func lakeOf(names ...string) *fakeLake {
 	l := &fakeLake{}
 	for _, n := range names {
-		l.entries = append(l.entries, entry{id: strings.Split(n, "$"), store: fakeStore{name: n}})
+		l.entries = append(l.entries, placed(n))
 	}
 	return l
 }
@@ -102,12 +125,12 @@ func (*fakeJob) describe() description {
 
 func (j *fakeJob) configure(map[string]*plugin_pb.ConfigValue) task { return j }
 
-func (j *fakeJob) inspect(ctx context.Context, s objects.Store) (finding, error) {
-	return j.look(ctx, s.String())
+func (j *fakeJob) inspect(ctx context.Context, s sighting) (finding, error) {
+	return j.look(ctx, s.place.String())
 }
 
-func (j *fakeJob) run(ctx context.Context, s objects.Store, report reportFunc) (outcome, error) {
-	return j.do(ctx, s.String(), report)
+func (j *fakeJob) run(ctx context.Context, e entry, report reportFunc) (outcome, error) {
+	return j.do(ctx, e.place.String(), report)
 }
 
 // due is the look of a table that needs a job.
@@ -123,6 +146,7 @@ type rig struct {
 	registry *prometheus.Registry
 	logged   *bytes.Buffer
 	link     *fakeLink
+	fake     *fakeTables
 }
 
 // fakeLink takes observations to nobody.
@@ -149,10 +173,16 @@ func (l *fakeLink) Keep(exists func(id []string) bool) { l.keep = exists }
 
 func newRig(t *testing.T, j job, l *fakeLake) *rig {
 	t.Helper()
-	r := &rig{clock: newClock(), lake: l, registry: prometheus.NewRegistry(), logged: new(bytes.Buffer), link: new(fakeLink)}
+	r := &rig{clock: newClock(), lake: l, registry: prometheus.NewRegistry(), logged: new(bytes.Buffer), link: new(fakeLink), fake: new(fakeTables)}
 	w := newTestWorkshop(t, r)
-	r.handler = w.handler(j)
+	r.use(w.handler(j))
 	return r
+}
+
+// use makes a handler the one of the rig.
+func (r *rig) use(h *handler) {
+	h.tables = r.fake
+	r.handler = h
 }
 
 func newTestWorkshop(t *testing.T, r *rig) *workshop {

@@ -18,6 +18,7 @@ type handler struct {
 	description
 	job      job
 	lakes    *lakes
+	tables   onlooker
 	jobs     *Jobs
 	metrics  *metrics
 	identity *identity
@@ -35,6 +36,14 @@ type handler struct {
 }
 
 var _ pluginworker.JobHandler = (*handler)(nil)
+
+// onlooker is what a handler needs of the tables that all of them share.
+type onlooker interface {
+	look(ctx context.Context, e entry) (sighting, error)
+	still(ctx context.Context, s sighting) error
+	changed(ctx context.Context, e entry)
+	keep(exists func(table string) bool)
+}
 
 var (
 	errNoRequest = errors.New("the request is empty")

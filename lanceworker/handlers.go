@@ -1,11 +1,17 @@
 package lanceworker
 
 import (
+	"context"
+	"hash/maphash"
+	"time"
+
 	pluginworker "github.com/seaweedfs/seaweedfs/weed/plugin/worker"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
 	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/companion"
+	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/pins"
+	"github.com/seaweedfs/seaweed-lance/lease"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // Handlers returns a handler for each job type of this package: the same that
@@ -25,9 +31,17 @@ type workshop struct {
 	metrics  *metrics
 	identity *identity
 	observer *observer
+	tables   *tables
 	compact  compactEngine
 	clean    cleanupEngine
 }
+
+const (
+	// indexBytes and metadataBytes bound what a worker's own session keeps. Sweeps need next to
+	// nothing of it, since they remember what they found; jobs and previews use a table once.
+	indexBytes    = 32 << 20
+	metadataBytes = 64 << 20
+)
 
 func newWorkshop(o Options) (*workshop, error) {
 	o, err := o.withDefaults()
@@ -43,12 +57,35 @@ func newWorkshop(o Options) (*workshop, error) {
 		lakes:    &lakes{connect: clusterConnector(o)},
 		metrics:  m,
 		identity: &identity{workerID: o.WorkerID, workingDir: o.WorkingDir, metrics: m},
-		compact:  compactEngine{open: openForCompaction, run: compact.Run},
-		clean:    cleanupEngine{detect: cleanup.Detect, run: cleanup.Run},
 	}
-	w.observer = &observer{link: w.companion(), now: o.Now, look: look, count: countVersions}
+	if w.tables, err = w.newTables(); err != nil {
+		return nil, err
+	}
+	m.caches.add(w.tables.Session.Stats, w.tables.Leases.Stats)
+	w.compact = compactEngine{judge: w.tables.judge, run: w.tables.compact}
+	w.clean = cleanupEngine{detect: w.tables.detect, run: w.tables.clean}
+	w.observer = &observer{link: w.companion(), now: o.Now, look: w.tables.facts, count: w.tables.versions}
 	w.identity.announce(false)
 	return w, nil
+}
+
+// newTables makes what the job types share about tables, with a session and leases of its own where the
+// options have none.
+func (w *workshop) newTables() (*tables, error) {
+	s, l := w.Session, w.Leases
+	if s == nil {
+		var err error
+		if s, err = session.New(session.Options{IndexBytes: indexBytes, MetadataBytes: metadataBytes, Now: w.Now}); err != nil {
+			return nil, err
+		}
+	}
+	if l == nil {
+		l = lease.New(lease.Options{Holder: w.WorkerID, Log: w.Logger, Now: w.Now})
+		w.Jobs.atStop(l.Close)
+	}
+	t := &tables{Pins: pins.Pins{Session: s, Leases: l}, now: w.Now, seed: maphash.MakeSeed()}
+	t.mu.policy = cleanup.Policy{Retain: time.Duration(retainHours.def) * time.Hour, MinVersions: int(minVersions.def)}
+	return t, nil
 }
 
 // companion is the stream for what weed's own does not carry.
@@ -57,7 +94,9 @@ func (w *workshop) companion() *companion.Companion {
 		lakes:   w.lakes,
 		metrics: w.metrics,
 		guard:   func(what string, f func() error) error { return guard(w.Logger, what, f) },
-		read:    sampler{columns: previewColumns, bytes: previewBytes}.read,
+		read: func(ctx context.Context, e entry, rows int) (sample, error) {
+			return sampler{columns: previewColumns, bytes: previewBytes}.read(ctx, w.tables.Pins, e.place, rows)
+		},
 	}
 	return companion.New(companion.Options{
 		Admin:    w.adminAddress,
@@ -85,6 +124,7 @@ func (w *workshop) handler(j job) *handler {
 		description: j.describe(),
 		job:         j,
 		lakes:       w.lakes,
+		tables:      w.tables,
 		jobs:        w.Jobs,
 		metrics:     w.metrics,
 		identity:    w.identity,

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
-
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 // job is what one job type adds to the flow that all of them share.
@@ -21,9 +19,9 @@ type job interface {
 type task interface {
 	// inspect looks whether a run would change the table now. It writes
 	// nothing. The finding says how far it got, also with an error.
-	inspect(ctx context.Context, s objects.Store) (finding, error)
+	inspect(ctx context.Context, s sighting) (finding, error)
 	// run does the job. The outcome says what had been done, also with an error.
-	run(ctx context.Context, s objects.Store, report reportFunc) (outcome, error)
+	run(ctx context.Context, e entry, report reportFunc) (outcome, error)
 }
 
 // reportFunc takes how far a run is, from 0 to 1, and what it is doing.

@@ -23,6 +23,8 @@ type Jobs struct {
 		sync.Mutex
 		stopping bool
 		running  map[*runningJob]struct{}
+		// closes are what the first Stop ends with.
+		closes []func(context.Context) error
 	}
 }
 
@@ -55,8 +57,8 @@ func (j *Jobs) begin(ctx context.Context) (_ context.Context, end func(), _ erro
 }
 
 // Stop cancels every running job and waits until all of them have returned, or
-// until ctx ends: then its error tells how many were still at it. Jobs that
-// arrive from now on are refused. It may be called more than once, also at the
+// until ctx ends: then its error tells how many were still at it. The tags by which they
+// pinned versions are removed. Jobs that arrive from now on are refused. It may be called more than once, also at the
 // same time.
 func (j *Jobs) Stop(ctx context.Context) error {
 	j.mu.Lock()
@@ -68,12 +70,29 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	}
 	j.mu.Unlock()
 
+	var errs []error
 	for i, r := range waiting {
 		select {
 		case <-r.ended:
+			continue
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %d Lance jobs to stop: %w", len(waiting)-i, context.Cause(ctx))
+			errs = append(errs, fmt.Errorf("waiting for %d Lance jobs to stop: %w", len(waiting)-i, context.Cause(ctx)))
 		}
+		break
 	}
-	return nil
+	j.mu.Lock()
+	closes := j.mu.closes
+	j.mu.closes = nil
+	j.mu.Unlock()
+	for _, c := range closes {
+		errs = append(errs, c(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// atStop has Stop call f when the jobs have ended, or the time for that is over.
+func (j *Jobs) atStop(f func(context.Context) error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.mu.closes = append(j.mu.closes, f)
 }

@@ -10,7 +10,10 @@ import (
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 
+	"github.com/seaweedfs/seaweed-lance/internal/catalog"
+	"github.com/seaweedfs/seaweed-lance/internal/location"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // lake is where Lance tables are found.
@@ -24,10 +27,18 @@ type lake interface {
 // entry is one table of a lake.
 type entry struct {
 	id    []string
-	store objects.Store
+	place session.Location
+	// dataset looks at the table's directory, with one listing.
+	dataset func(ctx context.Context) (catalog.Dataset, error)
 	// err, where it is set, says why the table must not be opened; there is no
-	// store then.
+	// place then.
 	err error
+}
+
+// open returns the table's storage.
+func (e entry) open(ctx context.Context) (objects.Store, error) {
+	p, err := location.Open(ctx, e.place)
+	return p.Store, err
 }
 
 // connection is a lake on a cluster.

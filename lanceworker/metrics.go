@@ -30,6 +30,7 @@ type metrics struct {
 	executing  *prometheus.HistogramVec
 	previews   *prometheus.CounterVec
 	streams    *prometheus.CounterVec
+	caches     *cacheMetrics
 
 	fragmentsRemoved prometheus.Counter
 	versionsRemoved  prometheus.Counter
@@ -55,6 +56,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		versionsRemoved:  b.plainCounter("lance_versions_removed_total", "Versions that cleanup removed."),
 		bytesReclaimed:   b.plainCounter("lance_bytes_reclaimed_total", "Bytes of the files that cleanup removed."),
 	}
+	m.caches = register(&b, newCacheMetrics())
 	if b.err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Lance jobs: %w", b.err)
 	}

@@ -10,8 +10,6 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 	pluginworker "github.com/seaweedfs/seaweedfs/weed/plugin/worker"
 	"google.golang.org/protobuf/types/known/timestamppb"
-
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 const (
@@ -58,8 +56,8 @@ type observer struct {
 	link announcer
 	now  func() time.Time
 	// look reads the newest version, count the number of versions.
-	look  func(ctx context.Context, s objects.Store) (facts, error)
-	count func(ctx context.Context, s objects.Store) (int, error)
+	look  func(ctx context.Context, e entry) (facts, error)
+	count func(ctx context.Context, e entry) (int, error)
 	mu    struct {
 		sync.Mutex
 		known map[string]glimpse
@@ -77,14 +75,14 @@ type glimpse struct {
 // observe returns an observation of a table that a job has just inspected, or
 // nil when there is nothing new to say.
 func (o *observer) observe(ctx context.Context, e entry, f finding) *plugin_pb.ObjectObservation {
-	if e.store == nil || f.facts == nil && f.newest == 0 {
+	if e.err != nil || f.facts == nil && f.newest == 0 {
 		return nil
 	}
 	name, now := encodeID(e.id), o.now()
 	o.mu.Lock()
 	known := o.mu.known[name]
 	o.mu.Unlock()
-	if f.facts == nil && known.version == f.newest && known.versions == f.versions && now.Sub(known.looked) < lookAgain {
+	if f.facts == nil && known.version == f.newest && (f.versions == 0 || known.versions == f.versions) && now.Sub(known.looked) < lookAgain {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
@@ -92,7 +90,7 @@ func (o *observer) observe(ctx context.Context, e entry, f finding) *plugin_pb.O
 	seen, err := facts{}, error(nil)
 	if f.facts != nil {
 		seen = *f.facts
-	} else if seen, err = o.look(ctx, e.store); err != nil {
+	} else if seen, err = o.look(ctx, e); err != nil {
 		// The job says what is wrong with the table, if it matters.
 		return nil
 	}
@@ -106,7 +104,7 @@ func (o *observer) observe(ctx context.Context, e entry, f finding) *plugin_pb.O
 		seen.versions = known.versions
 	default:
 		// Without the number the rest is still worth showing.
-		if seen.versions, err = o.count(ctx, e.store); err != nil {
+		if seen.versions, err = o.count(ctx, e); err != nil {
 			seen.versions = 0
 		}
 		counted = now
@@ -117,11 +115,11 @@ func (o *observer) observe(ctx context.Context, e entry, f finding) *plugin_pb.O
 
 // again observes a table that a job has changed.
 func (o *observer) again(ctx context.Context, jobType string, e entry) {
-	if e.store == nil || !o.link.Wanted() {
+	if e.err != nil || !o.link.Wanted() {
 		return
 	}
 	looking, cancel := context.WithTimeout(ctx, lookLimit)
-	seen, err := o.look(looking, e.store)
+	seen, err := o.look(looking, e)
 	cancel()
 	if err != nil {
 		return

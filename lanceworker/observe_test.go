@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
-
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 // attributes of an observation as text.
@@ -39,11 +37,11 @@ type looks struct {
 
 func (l *looks) observer(c *clock, link announcer) *observer {
 	return &observer{link: link, now: c.now,
-		look: func(context.Context, objects.Store) (facts, error) {
+		look: func(context.Context, entry) (facts, error) {
 			l.looks++
 			return l.facts, l.err
 		},
-		count: func(context.Context, objects.Store) (int, error) {
+		count: func(context.Context, entry) (int, error) {
 			l.counts++
 			return l.versions, l.countErr
 		},

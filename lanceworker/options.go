@@ -12,6 +12,9 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/stats"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/seaweedfs/seaweed-lance/lease"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // Options of the handlers. Each zero value is a sensible choice.
@@ -55,6 +58,14 @@ type Options struct {
 	// Jobs keeps account of the running jobs, for whoever has to end them in
 	// order. Nil means that nobody does; their contexts end them all the same.
 	Jobs *Jobs
+
+	// Session keeps the tables open that sweeps and previews look at; one that others in the
+	// process use, too, saves what it would cost to have two. Nil means one of the handlers' own, with
+	// small caches.
+	Session *session.Session
+
+	// Leases pin what is read and rewritten. Nil means the handlers' own, which Jobs.Stop closes.
+	Leases *lease.Leases
 
 	// admin is asked for the address each time, where Admin is empty.
 	admin func() string

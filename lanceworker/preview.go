@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
-
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 // maxPreviewRows is what admin asks for at most.
@@ -26,7 +24,7 @@ type previewer struct {
 	lakes   *lakes
 	metrics *metrics
 	guard   func(what string, f func() error) error
-	read    func(ctx context.Context, s objects.Store, rows int) (sample, error)
+	read    func(ctx context.Context, e entry, rows int) (sample, error)
 }
 
 // answer never fails: what went wrong is part of the answer.
@@ -64,7 +62,7 @@ func (p *previewer) sample(ctx context.Context, r *plugin_pb.RequestObjectPrevie
 	if err != nil {
 		return sample{}, fmt.Errorf("looking up %s: %w", name, err)
 	}
-	s, err := p.read(ctx, e.store, int(min(max(r.GetRowLimit(), 1), maxPreviewRows)))
+	s, err := p.read(ctx, e, int(min(max(r.GetRowLimit(), 1), maxPreviewRows)))
 	if err != nil {
 		return sample{}, fmt.Errorf("reading %s: %w", name, err)
 	}

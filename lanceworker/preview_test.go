@@ -7,11 +7,9 @@ import (
 	"testing"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
-
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
-func newPreviewer(r *rig, read func(ctx context.Context, s objects.Store, rows int) (sample, error)) *previewer {
+func newPreviewer(r *rig, read func(ctx context.Context, e entry, rows int) (sample, error)) *previewer {
 	return &previewer{lakes: r.lakes, metrics: r.metrics, read: read,
 		guard: func(what string, f func() error) error { return guard(r.log, what, f) }}
 }
@@ -20,10 +18,10 @@ func TestPreview(t *testing.T) {
 	r := newRig(t, &fakeJob{look: due}, lakeOf("lab$ml$v"))
 	r.lake.entries = append(r.lake.entries, evil("evil"))
 	asked := 0
-	p := newPreviewer(r, func(_ context.Context, s objects.Store, rows int) (sample, error) {
+	p := newPreviewer(r, func(_ context.Context, e entry, rows int) (sample, error) {
 		asked = rows
-		if s.String() != "lab$ml$v" {
-			t.Errorf("read %s", s)
+		if e.place.String() != "lab$ml$v" {
+			t.Errorf("read %s", e.place)
 		}
 		return sample{columns: []string{"a", "b"}, rows: [][]string{{"1", ""}, {"2", "x"}}, total: 77}, nil
 	})
@@ -47,9 +45,9 @@ func TestPreview(t *testing.T) {
 	failing(request(5, "lab", "ml", "none"), "no table lab$ml$none")
 	failing(request(5, "evil"), "a name that leads out")
 	failing(&plugin_pb.RequestObjectPreview{ObjectId: []string{"lab", "ml", "v"}, Format: "ICEBERG"}, `not "ICEBERG"`)
-	p.read = func(context.Context, objects.Store, int) (sample, error) { return sample{}, errFake }
+	p.read = func(context.Context, entry, int) (sample, error) { return sample{}, errFake }
 	failing(request(5, "lab", "ml", "v"), "reading lab$ml$v: disk on fire")
-	p.read = func(context.Context, objects.Store, int) (sample, error) { panic("oh") }
+	p.read = func(context.Context, entry, int) (sample, error) { panic("oh") }
 	failing(request(5, "lab", "ml", "v"), "panic: oh")
 	got := values(t, r.registry)
 	if got["SeaweedFS_worker_previews_total{result=ok}"] != 5 || got["SeaweedFS_worker_previews_total{result=failed}"] != 6 {

@@ -8,10 +8,11 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
+	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/pins"
 	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/render"
+	"github.com/seaweedfs/seaweed-lance/lease"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 const (
@@ -30,21 +31,39 @@ const (
 // sampler reads samples within bounds.
 type sampler struct{ columns, bytes int }
 
-// read renders the first rows of the newest version of a table.
-func (b sampler) read(ctx context.Context, s objects.Store, rows int) (sample, error) {
-	t, err := table.Open(ctx, s)
-	if err != nil {
-		return sample{}, err
+// openAgain is how often a version is opened that is cleaned up before it is pinned.
+const openAgain = 3
+
+// read renders the first rows of the newest version of a table, which is pinned meanwhile.
+func (b sampler) read(ctx context.Context, p pins.Pins, l session.Location, rows int) (s sample, err error) {
+	for range openAgain {
+		var t *session.Table
+		if t, err = p.Session.Open(ctx, l); err != nil {
+			return sample{}, err
+		}
+		var held *lease.Lease
+		if held, err = p.Leases.Take(ctx, t); errors.Is(err, lease.ErrGone) {
+			continue
+		}
+		if err != nil {
+			return sample{}, err
+		}
+		defer held.Release()
+		return b.render(ctx, t, rows)
 	}
+	return sample{}, err
+}
+
+func (b sampler) render(ctx context.Context, t *session.Table, rows int) (sample, error) {
 	limit := uint64(rows)
-	o := scan.Options{Limit: &limit, BatchRows: rows, BatchBytes: previewBatch, ReadAhead: previewReadAhead}
-	columns := render.Schema(t.Manifest().GetFields())
+	o := session.ScanOptions{Limit: &limit, BatchRows: rows, BatchBytes: previewBatch, ReadAhead: previewReadAhead}
+	columns := render.Schema(pin.Of(t).Table.Manifest().GetFields())
 	if len(columns) > b.columns {
 		for _, c := range columns[:b.columns] {
 			o.Columns = append(o.Columns, c.Name)
 		}
 	}
-	r, err := scan.Open(ctx, t, o)
+	r, err := t.Scan(ctx, o)
 	if err != nil {
 		return sample{}, err
 	}

@@ -12,26 +12,49 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
-	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
+	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/pins"
+	"github.com/seaweedfs/seaweed-lance/lease"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // realTable is a table that Lance wrote.
-func realTable(t *testing.T, name string) objects.Store {
+func realTable(t *testing.T, name string) session.Location {
 	t.Helper()
-	s, err := dirstore.New(filepath.Join("..", "testdata", name), dirstore.Options{})
+	return session.Directory(copyOf(t, name))
+}
+
+// copyOf is a copy of a table that Lance wrote.
+func copyOf(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// newPins are pins that leave nothing behind.
+func newPins(t *testing.T) pins.Pins {
+	t.Helper()
+	s, err := session.New(session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	p := pins.Pins{Session: s, Leases: lease.New(lease.Options{})}
+	t.Cleanup(func() {
+		if err := p.Leases.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	})
+	return p
 }
 
 func TestSample(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	b := sampler{columns: previewColumns, bytes: previewBytes}
 	for _, name := range []string{"types_20", "types_21", "types_22"} {
-		s, err := b.read(t.Context(), realTable(t, name), 25)
+		s, err := b.read(t.Context(), newPins(t), realTable(t, name), 25)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -55,14 +78,14 @@ func TestSample(t *testing.T) {
 }
 
 func TestSampleIsBounded(t *testing.T) {
-	s, err := sampler{columns: 3, bytes: 1 << 20}.read(t.Context(), realTable(t, "types_22"), 200)
+	s, err := sampler{columns: 3, bytes: 1 << 20}.read(t.Context(), newPins(t), realTable(t, "types_22"), 200)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(s.columns, []string{"id", "i8", "u32", "… 17 more columns"}) || len(s.rows) != 60 || !slices.Equal(s.rows[7], []string{"7", "7", "7", ""}) {
 		t.Errorf("columns %q, %d rows", s.columns, len(s.rows))
 	}
-	s, err = sampler{columns: 100, bytes: 2000}.read(t.Context(), realTable(t, "types_22"), 200)
+	s, err = sampler{columns: 100, bytes: 2000}.read(t.Context(), newPins(t), realTable(t, "types_22"), 200)
 	if err != nil || len(s.rows) == 0 || len(s.rows) > 10 || s.total != 60 {
 		t.Errorf("%d of %d rows in 2000 bytes, %v", len(s.rows), s.total, err)
 	}
@@ -78,21 +101,14 @@ func TestSampleIsBounded(t *testing.T) {
 func TestSampleErrors(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	b := sampler{columns: previewColumns, bytes: previewBytes}
-	empty, err := dirstore.New(t.TempDir(), dirstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer empty.Close()
-	if _, err := b.read(t.Context(), empty, 5); !errors.Is(err, table.ErrNoTable) {
+	empty := session.Directory(t.TempDir())
+	if _, err := b.read(t.Context(), newPins(t), empty, 5); !errors.Is(err, table.ErrNoTable) {
 		t.Errorf("no table: %v", err)
 	}
-	if s, err := b.read(t.Context(), realTable(t, "no_rows"), 5); err != nil || len(s.rows) != 0 || len(s.columns) != 3 {
+	if s, err := b.read(t.Context(), newPins(t), realTable(t, "no_rows"), 5); err != nil || len(s.rows) != 0 || len(s.columns) != 3 {
 		t.Errorf("no rows: %+v, %v", s, err)
 	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "testdata", "many_appends"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := copyOf(t, "many_appends")
 	files, err := filepath.Glob(filepath.Join(dir, "data", "*.lance"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
@@ -102,37 +118,13 @@ func TestSampleErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cut, err := dirstore.New(dir, dirstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cut.Close()
-	if _, err := b.read(t.Context(), cut, 5); err == nil || !strings.Contains(err.Error(), ".lance") {
+	cut := session.Directory(dir)
+	if _, err := b.read(t.Context(), newPins(t), cut, 5); err == nil || !strings.Contains(err.Error(), ".lance") {
 		t.Errorf("files cut off: %v", err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.read(over, realTable(t, "types_22"), 5); !errors.Is(err, context.Canceled) {
+	if _, err := b.read(over, newPins(t), realTable(t, "types_22"), 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// What is observed of a real table.
-func TestFacts(t *testing.T) {
-	s := realTable(t, "types_22")
-	f, err := look(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.version != 3 || f.rows != 60 || f.fragments != 3 || f.made.IsZero() ||
-		!strings.Contains(f.schema, `{"name":"vec","type":"fixed_size_list(float32, 128)","nullable":true}`) {
-		t.Errorf("%+v", f)
-	}
-	if n, err := countVersions(t.Context(), s); err != nil || n != 3 {
-		t.Errorf("%d versions, %v", n, err)
-	}
-	v, err := openForCompaction(t.Context(), s)
-	if err != nil || v.facts() != f {
-		t.Errorf("a compaction sees %+v, %v", v.facts(), err)
 	}
 }

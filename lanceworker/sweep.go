@@ -152,7 +152,7 @@ func (h *handler) visit(ctx context.Context, e entry, o sweepOrder, r *sweepResu
 	}
 
 	f, err := h.inspect(ctx, e, o.task)
-	if o.report != nil && ctx.Err() == nil {
+	if o.report != nil && ctx.Err() == nil && !errors.Is(err, errWithdrawn) {
 		if seen := h.observer.observe(ctx, e, f); seen != nil {
 			o.report(seen)
 		}
@@ -162,6 +162,9 @@ func (h *handler) visit(ctx context.Context, e entry, o sweepOrder, r *sweepResu
 		return nil, context.Cause(ctx)
 	case errors.Is(err, table.ErrNoTable):
 		r.unwritten++
+		return nil, nil
+	case errors.Is(err, errWithdrawn):
+		r.tables--
 		return nil, nil
 	}
 	if f.seen {
@@ -195,8 +198,14 @@ func (h *handler) visit(ctx context.Context, e entry, o sweepOrder, r *sweepResu
 func (h *handler) inspect(ctx context.Context, e entry, t task) (f finding, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, errSlow)
 	defer cancel()
-	err = h.guard(func() (err error) {
-		f, err = t.inspect(ctx, e.store)
+	err = h.guard(func() error {
+		s, err := h.tables.look(ctx, e)
+		if err != nil {
+			return err
+		}
+		if f, err = t.inspect(ctx, s); err == nil && f.due {
+			err = h.tables.still(ctx, s)
+		}
 		return err
 	})
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
@@ -226,4 +235,5 @@ func (h *handler) forget(tables []entry) {
 	h.notices.keep(exists)
 	h.runNotices.keep(exists)
 	h.observer.keep(exists)
+	h.tables.keep(exists)
 }

@@ -43,7 +43,7 @@ func (l *Leases) acquire(ctx context.Context, s *slot, v pin.Version) (*held, er
 	l.reap(ctx, v)
 	t := v.Table
 	since := l.now()
-	h := &held{tag: l.newTag(since), where: v.Location, store: t.Store(), slot: s, since: since}
+	h := &held{tag: pin.NewTag(l.holder, since), where: v.Location, store: t.Store(), slot: s, since: since}
 	l.mu.Lock()
 	l.mu.live[h.tag] = h
 	l.mu.Unlock()

@@ -32,7 +32,8 @@
 //	seaweed-lance-lease_vm-3-5f0c91aa_20261130T195026Z_3d9f40c21b7a65e8
 //
 // A process that dies leaves its tags. Whoever takes a new lease on the table
-// removes those that are a day old; its own that it could not remove, after an
+// removes those that are a day old, SeaweedFS's vector server's (weed-vector-query-…)
+// among them; its own that it could not remove, after an
 // hour, but none that is held. So a read of more than a day should take its
 // lease anew now and then. Tags of other names are not touched.
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/faultstore"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 )
 
 // TestFaultAtEveryCall breaks each call that a lease makes, in each way, and looks at
@@ -79,7 +80,7 @@ func (w *world) faulty(p *faultstore.Point, name string) {
 		}
 	}
 	// Whatever was left behind is reaped by those who come later.
-	w.clock.Advance(foreignTTL + time.Minute)
+	w.clock.Advance(pin.TTL + time.Minute)
 	l := w.process()
 	next, err := l.pin(w.t.Context(), w.at(w.s, 1, w.s.String()))
 	if err != nil {

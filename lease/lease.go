@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 	"github.com/seaweedfs/seaweed-lance/session"
 )
 
@@ -98,7 +99,7 @@ func New(o Options) *Leases {
 		// Without a name the random part of the holder is enough to tell it apart.
 		o.Holder, _ = os.Hostname()
 	}
-	l.holder = newHolder(o.Holder)
+	l.holder = pin.NewHolder(o.Holder)
 	if l.log == nil {
 		l.log = slog.Default()
 	}

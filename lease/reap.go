@@ -13,10 +13,6 @@ const (
 	// removed: one whose removal failed for too long.
 	ownTTL = time.Hour
 
-	// foreignTTL is when another process's tag counts as abandoned. Whether it
-	// still reads can't be known; no read should take a day.
-	foreignTTL = 24 * time.Hour
-
 	// reapInterval is how long a table's tags are not looked at again: abandoned
 	// tags are as rare as processes that die, and each look is a listing.
 	reapInterval = time.Minute
@@ -26,8 +22,8 @@ const (
 	reapTimeout = takeTimeout / 4
 )
 
-// reap removes the abandoned tags of a table: those that only this package
-// names so, by the time in the name. It is done before a tag is made, so that a
+// reap removes the abandoned tags of a table: those that only this package and
+// the vector server name so, by the time in the name. It is done before a tag is made, so that a
 // table which is read stays clean by itself; errors are left to the next time.
 func (l *Leases) reap(ctx context.Context, v pin.Version) {
 	l.mu.Lock()
@@ -69,15 +65,9 @@ func (l *Leases) reap(ctx context.Context, v pin.Version) {
 
 // abandoned tells that a tag is a lease's and too old to be in use.
 func (l *Leases) abandoned(tag string, now time.Time) bool {
-	n, ok := parseTag(tag)
-	if !ok {
-		return false
-	}
-	ttl := foreignTTL
-	if n.holder == l.holder {
-		ttl = ownTTL
-	}
-	if now.Sub(n.since) <= ttl {
+	n, ok := pin.ParseTag(tag)
+	own := ok && n.Holder == l.holder && now.Sub(n.Since) > ownTTL
+	if !own && !pin.Abandoned(tag, now) {
 		return false
 	}
 	l.mu.Lock()

@@ -2,10 +2,12 @@ package lease
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects/faultstore"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 )
 
 func TestReapByAge(t *testing.T) {
@@ -16,8 +18,11 @@ func TestReapByAge(t *testing.T) {
 		w.older("other-5f0c91aa", 2*time.Hour),
 		w.older("other-5f0c91aa", day),
 		w.older("other-5f0c91aa", -2*day), // a clock that is ahead
+		// The vector server's, and what looks like it.
+		vector("0123456789abcdef0123456789abcdef-", w.clock.Now().Add(-day)),
+		vector("", w.clock.Now().Add(-2*time.Hour)),
+		"weed-vector-query-mine-1000000000-0123456789abcdef0123456789abcdef",
 		// Names of others, whatever they seem to say.
-		"weed-vector-query-0123456789abcdef0123456789abcdef-1000000000-0123456789abcdef0123456789abcdef",
 		"seaweed-lance-lease", "seaweed-lance-lease_", "seaweed-lance-lease_mine",
 		"seaweed-lance-lease_a_20200101T000000Z_keep", "v1.0_20200101T000000Z_0123456789abcdef",
 	}
@@ -28,12 +33,19 @@ func TestReapByAge(t *testing.T) {
 		w.older(w.l.holder, time.Hour+time.Second),
 		w.older("other-5f0c91aa", day+time.Second),
 		w.older("a", 400*day),
+		vector("0123456789abcdef0123456789abcdef-", w.clock.Now().Add(-day-1)),
+		vector("", w.clock.Now().Add(-day-1)),
 	} {
 		w.tag(tag)
 	}
 	le := w.take(w.open(0))
 	w.wantTags("after a take", append(stay, le.Tag())...)
-	w.wantStats("after a take", Stats{Taken: 1, Reaped: 3, Held: 1})
+	w.wantStats("after a take", Stats{Taken: 1, Reaped: 5, Held: 1})
+}
+
+// vector is a tag of the vector server, of an instance and a dash, or of a version that named none.
+func vector(instance string, at time.Time) string {
+	return fmt.Sprintf("weed-vector-query-%s%d-%032x", instance, at.UnixNano(), at.Unix())
 }
 
 // However old, a tag that this process holds is in use.
@@ -45,7 +57,7 @@ func TestReapSparesHeld(t *testing.T) {
 	second := w.take(v)
 	w.wantTags("own", old.Tag(), second.Tag())
 	// Another process spares it for a day.
-	w.clock.Advance(foreignTTL - ownTTL - time.Minute)
+	w.clock.Advance(pin.TTL - ownTTL - time.Minute)
 	other := w.process()
 	le, err := other.pin(t.Context(), v)
 	if err != nil {
@@ -122,7 +134,7 @@ func TestKilledHolder(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	alive := w.process()
-	w.clock.Advance(foreignTTL)
+	w.clock.Advance(pin.TTL)
 	if _, err := alive.pin(t.Context(), w.at(w.s, 1, w.s.String())); err != nil {
 		t.Fatal(err)
 	}

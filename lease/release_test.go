@@ -7,6 +7,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/faultstore"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 )
 
 // A removal that fails is tried again, then left to the reaper.
@@ -90,7 +91,7 @@ func TestDefaultClock(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		w.wantTags("after")
-		if n, ok := parseTag(le.Tag()); !ok || !n.since.Equal(begin.Truncate(time.Second)) {
+		if n, ok := pin.ParseTag(le.Tag()); !ok || !n.Since.Equal(begin.Truncate(time.Second)) {
 			t.Errorf("%s: %+v", le.Tag(), n)
 		}
 	})

@@ -149,6 +149,5 @@ func (w *world) tag(name string) {
 
 // older is the name of a tag that a holder made that long ago.
 func (w *world) older(holder string, age time.Duration) string {
-	l := &Leases{holder: holder}
-	return l.newTag(w.clock.Now().Add(-age))
+	return pin.NewTag(holder, w.clock.Now().Add(-age))
 }

@@ -62,7 +62,11 @@ func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	ref, naming, err := newestRef(ctx, v.place.Store, known)
+	naming := table.NamingUnknown
+	if known != nil {
+		naming = known.naming
+	}
+	newest, err := table.Peek(ctx, v.place.Store, naming)
 	if errors.Is(err, ErrNoTable) {
 		if v.place.Moved != nil && v.place.Moved() {
 			return v, fmt.Errorf("%w: %w", errChanged, err)
@@ -72,6 +76,7 @@ func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 	if err != nil {
 		return v, err
 	}
+	ref := newest.Ref
 	if known != nil && known.ref.Name == ref.Name && known.ref.Token == ref.Token && ref.Token != "" {
 		v.rec = known.again(s.now())
 		s.counts.unchanged.Add(1)
@@ -80,7 +85,7 @@ func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 	if err := s.refused(v.key, ref); err != nil {
 		return v, err
 	}
-	t, err := table.OpenRef(ctx, v.place.Store, &table.Listing{Naming: naming}, ref)
+	t, err := newest.Open(ctx)
 	if errors.Is(err, objects.ErrNotFound) {
 		// Cleaned up since the listing, which happens only when a newer one has come.
 		return v, fmt.Errorf("%w: %w", errChanged, err)
@@ -91,22 +96,6 @@ func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 		return v, err
 	}
 	return s.seen(ctx, v, known, t)
-}
-
-// newestRef finds the newest version. Names of a kind that has to be listed whole are
-// listed at once.
-func newestRef(ctx context.Context, s objects.Store, known *record) (table.VersionRef, table.Naming, error) {
-	if known == nil || known.naming != table.NamingV1 {
-		return table.Newest(ctx, s)
-	}
-	l, err := table.ListVersions(ctx, s)
-	if err != nil {
-		return table.VersionRef{}, table.NamingUnknown, err
-	}
-	if len(l.Versions) == 0 {
-		return table.VersionRef{}, table.NamingUnknown, fmt.Errorf("%s: %w", s, ErrNoTable)
-	}
-	return l.Versions[len(l.Versions)-1], l.Naming, nil
 }
 
 // seen takes in a version that is not the known one.

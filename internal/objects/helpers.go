@@ -22,9 +22,15 @@ const CopyBuffer = 4 << 20
 // All calls yield for every entry of a directory, page by page, in order of
 // names. It stops at the first error, its own or yield's.
 func All(ctx context.Context, s Store, dir string, yield func(Entry) error) error {
+	list := func(from string, limit int) ([]Entry, error) { return s.List(ctx, dir, from, limit) }
+	return pages(list, func(e Entry) string { return e.Name }, yield)
+}
+
+// pages goes through the pages of a listing.
+func pages[E any](list func(from string, limit int) ([]E, error), name func(E) string, yield func(E) error) error {
 	from := ""
 	for limit := ListPage; ; limit = min(2*limit, maxPage) {
-		page, err := s.List(ctx, dir, from, limit)
+		page, err := list(from, limit)
 		if err != nil {
 			return err
 		}
@@ -37,7 +43,7 @@ func All(ctx context.Context, s Store, dir string, yield func(Entry) error) erro
 			return nil
 		}
 		// The smallest name above the last one.
-		from = page[len(page)-1].Name + "\x00"
+		from = name(page[len(page)-1]) + "\x00"
 	}
 }
 
@@ -47,10 +53,14 @@ func ReadAll(ctx context.Context, s Store, name string, limit int64) ([]byte, En
 	if err != nil {
 		return nil, Entry{}, err
 	}
+	return readAll(ctx, r, limit)
+}
+
+func readAll(ctx context.Context, r Reader, limit int64) ([]byte, Entry, error) {
 	defer r.Close()
 	e := r.Entry()
 	if e.Size > limit {
-		return nil, e, fmt.Errorf("reading %s: %d bytes, more than the %d expected at most", name, e.Size, limit)
+		return nil, e, fmt.Errorf("reading %s: %d bytes, more than the %d expected at most", e.Name, e.Size, limit)
 	}
 	p := make([]byte, e.Size)
 	if err := r.ReadAt(ctx, p, 0); err != nil {

@@ -34,3 +34,8 @@ func (b sub) Delete(ctx context.Context, name string) error { return b.s.Delete(
 func (b sub) List(ctx context.Context, dir, from string, limit int) ([]Entry, error) {
 	return b.s.List(ctx, b.prefix+dir, from, limit)
 }
+
+// ListOpen implements ListOpener.
+func (b sub) ListOpen(ctx context.Context, dir, from string, limit int) ([]Listed, error) {
+	return ListOpen(ctx, b.s, b.prefix+dir, from, limit)
+}

@@ -1,5 +1,6 @@
 // Package pin is how package lease gets at what a public type keeps to itself:
-// the store and the manifest of an opened version.
+// the store and the manifest of an opened version. It also has the names of the
+// tags that keep a version for a reader, for those who remove abandoned ones.
 //
 // Public packages export no internal types, not even in the signature of a
 // method. A type that can be leased embeds a Handle under a name that is not

@@ -9,35 +9,35 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/util"
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/cluster"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
 	"github.com/seaweedfs/seaweed-lance/lanceworker/weedcmd/internal/shell"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // clusterTable finds bucket/namespace/table on a cluster, with the security
 // configuration that a worker would have.
-func clusterTable(ctx context.Context, filers []string, name string) (objects.Store, func(), error) {
+func clusterTable(ctx context.Context, filers []string, name string) (session.Location, func(), error) {
 	id, err := catalog.ParsePath(name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", shell.ErrUsage, err)
+		return session.Location{}, nil, fmt.Errorf("%w: %w", shell.ErrUsage, err)
 	}
 	util.LoadSecurityConfiguration()
 	config := filerstore.Config{DialOption: security.LoadClientTLS(util.GetViper(), "grpc.worker")}
 	for _, f := range filers {
 		config.Filers = append(config.Filers, pb.ServerAddress(f))
 	}
-	c, err := filerstore.Connect(ctx, config)
+	c, err := cluster.Connect(ctx, config)
 	if err != nil {
-		return nil, nil, err
+		return session.Location{}, nil, err
 	}
-	t, err := catalog.New(c).Find(ctx, id)
-	if err == nil && t.Refused != "" {
-		err = fmt.Errorf("%s: %w: %s", t, table.ErrRefused, t.Refused)
+	t, err := c.Find(ctx, id)
+	if err == nil {
+		err = t.Err
 	}
 	if err != nil {
 		c.Close()
-		return nil, nil, err
+		return session.Location{}, nil, err
 	}
-	return c.Table(t.Dir), c.Close, nil
+	return t.Location, c.Close, nil
 }

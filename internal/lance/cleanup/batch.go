@@ -99,7 +99,7 @@ func (r *run) batch(ctx context.Context, versions []table.VersionRef, files []vi
 // seen first; the record that was written before that is still there, or the
 // version is again.
 func (r *run) lookAgain(ctx context.Context, left []journal.Manifest) (restored map[uint64]bool, err error) {
-	pinned, err := readPins(ctx, r.store)
+	pinned, err := readPins(ctx, r.store, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,9 @@ type Options struct {
 	DryRun bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Abandoned tells which tags pin nothing any more: a run removes them first. One
+	// that can't be removed pins as before. Nil means that none is abandoned.
+	Abandoned func(tag string) bool
 	// Parallel bounds the deletes in flight; 0 means 16.
 	Parallel int
 	// Progress, if set, is called with how many of the objects are gone. Calls
@@ -52,6 +55,8 @@ type Result struct {
 	BytesRemoved       int64
 	DataFilesRemoved   int
 	FilesRemoved       int
+	// TagsRemoved counts the abandoned ones.
+	TagsRemoved int
 	// Removed are the versions that went, or with DryRun would go.
 	Removed []uint64
 	// Files are the objects that would go, manifests included; set with DryRun only.

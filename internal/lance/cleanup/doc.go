@@ -5,7 +5,8 @@
 //
 // A version goes when it is older than the policy retains and not among the
 // newest that it keeps, unless a tag names it or a branch starts at it. The
-// newest version never goes. A file goes when
+// newest version never goes. Tags whose holders are known to have died are removed
+// first, and hold on to nothing. A file goes when
 //
 //   - versions that go name it, and none that stays; or
 //   - no version names it and it is seven days old, so that no writer is still

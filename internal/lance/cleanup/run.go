@@ -59,6 +59,9 @@ type run struct {
 
 func (r *run) do(ctx context.Context) error {
 	now := r.opts.now()
+	if err := r.removeTags(ctx); err != nil {
+		return err
+	}
 	for i := 0; ; i++ {
 		var err error
 		if r.v, err = look(ctx, r.store, r.opts, now); err != nil {
@@ -95,6 +98,24 @@ func (r *run) do(ctx context.Context) error {
 	err = r.removeAll(ctx, victims)
 	r.res.Versions = len(r.v.listing.Versions) - r.res.OldVersionsRemoved
 	return err
+}
+
+// removeTags removes the abandoned tags. It is for the look that follows to see which
+// are left.
+func (r *run) removeTags(ctx context.Context) error {
+	if r.opts.Abandoned == nil || r.opts.DryRun {
+		return nil
+	}
+	names, err := table.TagNames(ctx, r.store)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if r.opts.Abandoned(name) && table.DeleteTag(ctx, r.store, name) == nil {
+			r.res.TagsRemoved++
+		}
+	}
+	return ctx.Err()
 }
 
 // foresee fills the result with what would go.

@@ -54,14 +54,15 @@ type naming struct {
 // pins are the versions of the main branch that somebody holds on to.
 type pins map[uint64]string
 
-func readPins(ctx context.Context, s objects.Store) (pins, error) {
+// readPins finds them. Tags that are abandoned, if that is to be asked, pin nothing.
+func readPins(ctx context.Context, s objects.Store, abandoned func(tag string) bool) (pins, error) {
 	p := make(pins)
 	tags, err := table.Tags(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range tags {
-		if t.Branch == "" {
+		if t.Branch == "" && (abandoned == nil || !abandoned(t.Name)) {
 			p[t.Version] = fmt.Sprintf("tag %q names it", t.Name)
 		}
 	}
@@ -91,15 +92,20 @@ func look(ctx context.Context, s objects.Store, o Options, now time.Time) (*surv
 	if v.records, err = journal.List(ctx, s); err != nil {
 		return nil, err
 	}
-	if v.pins, err = readPins(ctx, s); err != nil {
+	// A run has removed the abandoned tags; one that is still there could not be.
+	var absent func(string) bool
+	if o.DryRun {
+		absent = o.Abandoned
+	}
+	if v.pins, err = readPins(ctx, s, absent); err != nil {
 		return nil, err
 	}
 	last := v.listing.Versions[len(v.listing.Versions)-1]
 	if v.newest, err = open(ctx, s, v.listing, last); err != nil {
 		return nil, err
 	}
-	if b := v.newest.Manifest().GetBranch(); b != "" {
-		return nil, fmt.Errorf("%s: %w: it is branch %q of a table; what its tags and branches need can only be seen from the table's own root", s, table.ErrRefused, b)
+	if err := ownRoot(s, v.newest); err != nil {
+		return nil, err
 	}
 	if err := v.readVersions(ctx, o.Policy, now); err != nil {
 		return nil, err
@@ -110,23 +116,33 @@ func look(ctx context.Context, s objects.Store, o Options, now time.Time) (*surv
 	return v, v.readBranches(ctx)
 }
 
+// ownRoot refuses a branch.
+func ownRoot(s objects.Store, newest *table.Table) error {
+	if b := newest.Manifest().GetBranch(); b != "" {
+		return fmt.Errorf("%s: %w: it is branch %q of a table; what its tags and branches need can only be seen from the table's own root", s, table.ErrRefused, b)
+	}
+	return nil
+}
+
 // open reads one version and refuses it unless everything in it is understood.
 func open(ctx context.Context, s objects.Store, l *table.Listing, ref table.VersionRef) (*table.Table, error) {
-	t, err := table.OpenRef(ctx, s, l, ref)
+	return accept(table.OpenRef(ctx, s, l, ref))
+}
+
+// accept refuses a version unless everything in it is understood.
+func accept(t *table.Table, err error) (*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
 	if err := t.Writable(); err != nil {
 		return nil, err
 	}
-	return t, understood(ref.Name, t.Manifest())
+	return t, understood(t.Ref().Name, t.Manifest())
 }
 
 // floor is the lowest of the newest min versions.
 func floor(versions []table.VersionRef, min int) uint64 {
-	if min < 1 {
-		min = 1
-	}
+	min = atLeastOne(min)
 	if len(versions) <= min {
 		return versions[0].Version
 	}
@@ -141,10 +157,7 @@ func (v *survey) readVersions(ctx context.Context, p Policy, now time.Time) erro
 	var mu sync.Mutex
 	err := v.eachVersion(ctx, v.listing, versions, &mu, func(i int, t *table.Table) error {
 		ref := versions[i]
-		at := t.Time()
-		if at.IsZero() {
-			at = ref.ModTime
-		}
+		at := madeAt(t)
 		mu.Lock()
 		defer mu.Unlock()
 		if ref.Version < low && at.Before(cutoff) {

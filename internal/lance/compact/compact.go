@@ -1,6 +1,11 @@
 package compact
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+)
 
 // DefaultTargetRows is Lance's own default for rows per fragment.
 const DefaultTargetRows = 1 << 20
@@ -56,6 +61,11 @@ type Options struct {
 	DryRun bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Pin, if set, is called for the version that a pass is about to read, before the
+	// pass writes anything, and has the version and its files kept until release is
+	// called. An error that is objects.ErrNotFound says that the version has
+	// gone, and the run plans again on the newest; any other ends the run.
+	Pin func(ctx context.Context, t *table.Table) (release func(), err error)
 	// Progress, if set, is called from the goroutine of Run.
 	Progress func(Progress)
 }

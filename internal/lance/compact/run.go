@@ -43,6 +43,8 @@ type run struct {
 	prog  Progress
 	// conflict is the last one that a task met.
 	conflict error
+	// pinned are the files that the pass may read; nil when nothing pins them.
+	pinned map[string]bool
 }
 
 func (r *run) now() time.Time {
@@ -151,6 +153,15 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 	if err != nil || len(tasks) == 0 {
 		return false, err
 	}
+	release, err := r.pin(ctx, t)
+	if errors.Is(err, objects.ErrNotFound) && ctx.Err() == nil {
+		r.conflict = err
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	r.prog.Tasks = r.prog.TasksDone + len(tasks)
 	for _, x := range tasks {
 		r.prog.Bytes += x.Bytes

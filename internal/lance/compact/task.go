@@ -96,6 +96,9 @@ func (k *task) prepare(ctx context.Context) error {
 		if b := facts[id].Blocked; b != "" {
 			return fmt.Errorf("%w: fragment %d by version %d: %s", table.ErrConflict, id, t.Version(), b)
 		}
+		if err := k.kept(f, t.Version()); err != nil {
+			return err
+		}
 		k.old = append(k.old, f)
 	}
 	return nil

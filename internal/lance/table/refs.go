@@ -96,13 +96,16 @@ func Branches(ctx context.Context, s objects.Store) ([]Branch, error) {
 // eachRef reads every reference of a directory. One that is deleted between
 // listing and reading is gone, and that is all right.
 func eachRef(ctx context.Context, s objects.Store, dir string, f func(name string, content []byte) error) error {
-	return objects.All(ctx, s, dir, func(e objects.Entry) error {
-		name, ok := strings.CutSuffix(e.Name, refSuffix)
-		if e.Dir || !ok {
+	return objects.AllOpen(ctx, s, dir, func(l objects.Listed) error {
+		name, ok := strings.CutSuffix(l.Name, refSuffix)
+		if l.Dir || !ok {
 			return nil
 		}
-		full := dir + "/" + e.Name
-		b, _, err := objects.ReadAll(ctx, s, full, maxRef)
+		full := dir + "/" + l.Name
+		b, _, err := objects.ReadListed(ctx, l, maxRef)
+		if err != nil && changed(ctx, s, dir, l.Entry) {
+			b, _, err = objects.ReadAll(ctx, s, full, maxRef)
+		}
 		if errors.Is(err, objects.ErrNotFound) {
 			return nil
 		}
@@ -114,4 +117,10 @@ func eachRef(ctx context.Context, s objects.Store, dir string, f func(name strin
 		}
 		return nil
 	})
+}
+
+// changed tells whether the object that a listing showed is certainly not there any more.
+func changed(ctx context.Context, s objects.Store, dir string, e objects.Entry) bool {
+	page, err := s.List(ctx, dir, e.Name, 1)
+	return err == nil && (len(page) == 0 || page[0].Name != e.Name || page[0].Token != e.Token)
 }

@@ -31,11 +31,11 @@ func Open(ctx context.Context, s objects.Store) (*Table, error) {
 	// only when a newer one has come: look again.
 	const lookAgain = 3
 	for i := 0; ; i++ {
-		ref, naming, err := Newest(ctx, s)
+		p, err := Peek(ctx, s, NamingUnknown)
 		if err != nil {
 			return nil, err
 		}
-		t, err := openRef(ctx, s, ref, naming)
+		t, err := p.Open(ctx)
 		if err == nil || i == lookAgain || !errors.Is(err, objects.ErrNotFound) {
 			return t, err
 		}
@@ -53,7 +53,12 @@ func OpenRef(ctx context.Context, s objects.Store, l *Listing, ref VersionRef) (
 }
 
 func openRef(ctx context.Context, s objects.Store, ref VersionRef, n Naming) (*Table, error) {
-	b, e, err := objects.ReadAll(ctx, s, ref.Name, maxManifest)
+	return openBy(ctx, s, ref, n, func(ctx context.Context) (objects.Reader, error) { return s.Open(ctx, ref.Name) })
+}
+
+// openBy reads the version of a manifest object that open opens.
+func openBy(ctx context.Context, s objects.Store, ref VersionRef, n Naming, open func(context.Context) (objects.Reader, error)) (*Table, error) {
+	b, e, err := objects.ReadListed(ctx, objects.Listed{Open: open}, maxManifest)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", ref.Name, err)
 	}

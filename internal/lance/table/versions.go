@@ -37,82 +37,53 @@ type Listing struct {
 
 // ListVersions lists _versions whole.
 func ListVersions(ctx context.Context, s objects.Store) (*Listing, error) {
-	l := new(Listing)
-	var v1, v2 bool
+	c := collector{l: new(Listing)}
 	err := objects.All(ctx, s, VersionsDir, func(e objects.Entry) error {
-		v, naming, detached, ok := parseManifestName(e.Name)
-		if e.Dir || !ok {
-			l.Other = append(l.Other, e)
-			return nil
-		}
-		ref := versionRef(v, e, detached)
-		if detached {
-			l.Detached = append(l.Detached, ref)
-			return nil
-		}
-		v1, v2 = v1 || naming == NamingV1, v2 || naming == NamingV2
-		l.Naming = naming
-		l.Versions = append(l.Versions, ref)
+		c.add(e)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", VersionsDir, err)
 	}
-	if v1 && v2 {
-		return nil, refused(VersionsDir, "manifests of both naming schemes")
+	if err := c.done(); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(l.Versions, func(a, b VersionRef) int {
-		if a.Version < b.Version {
-			return -1
-		}
-		return 1
-	})
-	return l, nil
+	return c.l, nil
+}
+
+// collector makes a Listing of entries.
+type collector struct {
+	l      *Listing
+	v1, v2 bool
+}
+
+func (c *collector) add(e objects.Entry) {
+	v, naming, detached, ok := parseManifestName(e.Name)
+	if e.Dir || !ok {
+		c.l.Other = append(c.l.Other, e)
+		return
+	}
+	ref := versionRef(v, e, detached)
+	if detached {
+		c.l.Detached = append(c.l.Detached, ref)
+		return
+	}
+	c.v1, c.v2 = c.v1 || naming == NamingV1, c.v2 || naming == NamingV2
+	c.l.Naming = naming
+	c.l.Versions = append(c.l.Versions, ref)
+}
+
+// done puts the versions in order.
+func (c *collector) done() error {
+	if c.v1 && c.v2 {
+		return refused(VersionsDir, "manifests of both naming schemes")
+	}
+	slices.SortFunc(c.l.Versions, func(a, b VersionRef) int { return compareVersions(a.Version, b.Version) })
+	return nil
 }
 
 func versionRef(v uint64, e objects.Entry, detached bool) VersionRef {
 	return VersionRef{Version: v, Name: VersionsDir + "/" + e.Name, Size: e.Size, ModTime: e.ModTime, Token: e.Token, Detached: detached}
-}
-
-// firstPage is how many names are asked for when the first entry of
-// _versions is no V2 manifest.
-const firstPage = 16
-
-// Newest finds the newest version: with V2 names the first entry of a listing,
-// else by listing all. ErrNoTable when there is none.
-func Newest(ctx context.Context, s objects.Store) (VersionRef, Naming, error) {
-	from := ""
-	for limit := 1; ; limit = firstPage {
-		page, err := s.List(ctx, VersionsDir, from, limit)
-		if err != nil {
-			return VersionRef{}, NamingUnknown, fmt.Errorf("listing %s: %w", VersionsDir, err)
-		}
-		for _, e := range page {
-			v, naming, detached, ok := parseManifestName(e.Name)
-			switch {
-			case e.Dir || !ok || detached:
-			case naming == NamingV2:
-				return versionRef(v, e, false), NamingV2, nil
-			default: // V1 names don't sort by version
-				return newestByListing(ctx, s)
-			}
-		}
-		if len(page) < limit {
-			return VersionRef{}, NamingUnknown, fmt.Errorf("%s: %w", s, ErrNoTable)
-		}
-		from = page[len(page)-1].Name + "\x00"
-	}
-}
-
-func newestByListing(ctx context.Context, s objects.Store) (VersionRef, Naming, error) {
-	l, err := ListVersions(ctx, s)
-	if err != nil {
-		return VersionRef{}, NamingUnknown, err
-	}
-	if len(l.Versions) == 0 { // the one that was seen has gone meanwhile
-		return VersionRef{}, NamingUnknown, fmt.Errorf("%s: %w", s, ErrNoTable)
-	}
-	return l.Versions[len(l.Versions)-1], l.Naming, nil
 }
 
 // versionsAbove lists the versions above v, in ascending order. With V2 names

@@ -41,6 +41,13 @@ func TestContractThroughFaultstore(t *testing.T) {
 	})
 }
 
+// With listings that can be opened, as on a cluster.
+func TestContractOpening(t *testing.T) {
+	storetest.Run(t, func(t testing.TB) objects.Store {
+		return faultstore.New(storetest.Opening(fresh(t, Options{NoSync: true})), nil)
+	})
+}
+
 // On a file system without hard links the exclusive rename has to do.
 func TestContractWithoutLinks(t *testing.T) {
 	if err := renameExclusive(fresh(t, Options{}).root, "", "a", "b"); !missing(err) {

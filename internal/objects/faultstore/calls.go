@@ -76,10 +76,38 @@ func (s *Store) change(ctx context.Context, c Call, do func(context.Context) err
 
 // List lists a directory of the inner store.
 func (s *Store) List(ctx context.Context, dir, from string, limit int) ([]objects.Entry, error) {
-	var page []objects.Entry
+	return list(ctx, s, dir, from, limit, func() ([]objects.Entry, error) { return s.inner.List(ctx, dir, from, limit) })
+}
+
+// ListOpen is one List. What the inner store opens by a listing is opened without a
+// call; reading it is one. What it opens by name is opened as by Open.
+func (s *Store) ListOpen(ctx context.Context, dir, from string, limit int) ([]objects.Listed, error) {
+	o, ok := s.inner.(objects.ListOpener)
+	if !ok {
+		page, err := s.List(ctx, dir, from, limit)
+		return objects.OpenByName(s, dir, page), err
+	}
+	page, err := list(ctx, s, dir, from, limit, func() ([]objects.Listed, error) { return o.ListOpen(ctx, dir, from, limit) })
+	for i, l := range page {
+		page[i].Open = func(ctx context.Context) (objects.Reader, error) {
+			if s.Dead() {
+				return nil, refusal(Call{Op: Open, Name: l.Name}, ErrDead)
+			}
+			r, err := l.Open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &reader{s: s, inner: r}, nil
+		}
+	}
+	return page, err
+}
+
+func list[E any](ctx context.Context, s *Store, dir, from string, limit int, do func() ([]E, error)) ([]E, error) {
+	var page []E
 	c := Call{Op: List, Name: dir, From: from, Size: int64(limit)}
 	_, err := s.call(ctx, c, func() (err error) {
-		page, err = s.inner.List(ctx, dir, from, limit)
+		page, err = do()
 		return err
 	}, nil)
 	var cut *cut

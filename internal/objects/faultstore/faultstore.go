@@ -117,7 +117,10 @@ type Store struct {
 	}
 }
 
-var _ objects.Store = (*Store)(nil)
+var (
+	_ objects.Store      = (*Store)(nil)
+	_ objects.ListOpener = (*Store)(nil)
+)
 
 // New wraps inner. A nil hook lets everything pass.
 func New(inner objects.Store, hook Hook) *Store {

@@ -2,10 +2,12 @@ package filerstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/encryption"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore/sses3"
 )
@@ -38,18 +40,22 @@ func (c *Cluster) BucketEncryption(ctx context.Context, bucket string) (scheme s
 }
 
 // seal is the encryption of one new object of the table, nil where its bucket
-// does not encrypt. It refuses what can't be written as the bucket asks.
+// does not encrypt. It refuses what can't be written as the bucket asks
+// (objects.ErrDenied besides the reason).
 func (s *store) seal(ctx context.Context) (*sses3.Object, error) {
 	encrypts, err := s.encrypts(ctx)
 	if err != nil || !encrypts {
 		return nil, err
 	}
-	keys, err := s.c.sses3Keys(ctx)
+	keys, err := s.provenKeys(ctx)
 	var o *sses3.Object
 	if err == nil {
 		o, err = keys.NewObject()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrKeys):
+		return nil, fmt.Errorf("bucket %s encrypts with %s: %w: %w", s.bucket, encryption.SSES3, objects.ErrDenied, err)
+	case err != nil:
 		return nil, fmt.Errorf("bucket %s encrypts with %s: %w", s.bucket, encryption.SSES3, err)
 	}
 	return o, nil
@@ -72,7 +78,7 @@ func (s *store) encrypts(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if scheme != "" && scheme != encryption.SSES3 {
-		return false, fmt.Errorf("bucket %s: %w with %s", s.bucket, ErrEncrypted, scheme)
+		return false, fmt.Errorf("bucket %s: %w with %s: %w", s.bucket, ErrEncrypted, scheme, objects.ErrDenied)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

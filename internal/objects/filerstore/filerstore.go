@@ -19,7 +19,8 @@
 //     chunk should have and lacks.
 //   - Objects under SSE-S3 are read, and what is written into a bucket that
 //     encrypts with it is encrypted, as the gateway would have. Where the key for
-//     that is missing or another than was used, both are refused (ErrKeys).
+//     that is missing or another than was used, both are refused (ErrKeys); so is
+//     a write as long as nothing shows that the key is the gateway's.
 //   - Objects under SSE-C or SSE-KMS are refused by name when they are opened
 //     (ErrEncrypted), and nothing is written into a bucket that encrypts so.
 //

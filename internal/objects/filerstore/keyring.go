@@ -31,6 +31,10 @@ type keyring struct {
 	known *sses3.Keys
 	err   error
 	until time.Time
+
+	// unproven are the buckets that were searched for a proof in vain. It belongs
+	// to whoever holds loading.
+	unproven map[string]unproven
 }
 
 // CheckKeys is nil when tables under SSE-S3 can be read and written as far as
@@ -43,18 +47,24 @@ func (c *Cluster) CheckKeys(ctx context.Context) error {
 	return keys.Configured()
 }
 
+// CheckKeysFor is CheckKeys for one table whose bucket encrypts: the key must
+// also be known to be the gateway's before anything is written under it.
+func (c *Cluster) CheckKeysFor(ctx context.Context, dir string) error {
+	s := c.Table(dir).(*store)
+	_, err := s.provenKeys(ctx)
+	return err
+}
+
 // sses3Keys returns the keys as they are configured, here or on the filers.
 func (c *Cluster) sses3Keys(ctx context.Context) (*sses3.Keys, error) {
 	k := &c.keys
 	if keys, err, ok := k.get(c.cfg.Now()); ok {
 		return keys, err
 	}
-	select {
-	case k.loading <- struct{}{}:
-		defer func() { <-k.loading }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := k.lock(ctx); err != nil {
+		return nil, err
 	}
+	defer k.unlock()
 	if keys, err, ok := k.get(c.cfg.Now()); ok {
 		return keys, err
 	}
@@ -71,6 +81,17 @@ func (c *Cluster) sses3Keys(ctx context.Context) (*sses3.Keys, error) {
 	return k.put(keys, err, c.cfg.Now())
 }
 
+func (k *keyring) lock(ctx context.Context) error {
+	select {
+	case k.loading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (k *keyring) unlock() { <-k.loading }
+
 func (k *keyring) get(now time.Time) (*sses3.Keys, error, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,6 +105,11 @@ func (k *keyring) put(keys *sses3.Keys, err error, now time.Time) (*sses3.Keys, 
 	if err != nil || keys.Configured() != nil {
 		age = noKeysAge
 	}
-	k.known, k.err, k.until = keys, err, now.Add(age)
+	if keys != nil {
+		// After an error, too, what was known about it before still holds.
+		keys.Inherit(k.known)
+		k.known = keys
+	}
+	k.err, k.until = err, now.Add(age)
 	return keys, err
 }

@@ -27,13 +27,18 @@ const looksAtOnce = 8
 // byte order, at most limit of them; fewer mean that there are no more. Chunks
 // are left out, sizes are not. A directory that does not exist is empty.
 func (c *Cluster) ListEntries(ctx context.Context, dir, from string, limit int) ([]*filer_pb.Entry, error) {
+	return c.listEntries(ctx, dir, from, limit, false)
+}
+
+// listEntries is ListEntries with or without the chunks.
+func (c *Cluster) listEntries(ctx context.Context, dir, from string, limit int, chunks bool) ([]*filer_pb.Entry, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("listing %s: limit %d", dir, limit)
 	}
 	var page []*filer_pb.Entry
 	for len(page) < limit {
 		want := min(limit-len(page), maxPage)
-		part, err := c.listOnce(ctx, dir, from, want)
+		part, err := c.listOnce(ctx, dir, from, want, chunks)
 		if err != nil {
 			return nil, fmt.Errorf("listing %s: %w", dir, err)
 		}
@@ -46,7 +51,7 @@ func (c *Cluster) ListEntries(ctx context.Context, dir, from string, limit int) 
 	return page, nil
 }
 
-func (c *Cluster) listOnce(ctx context.Context, dir, from string, limit int) (page []*filer_pb.Entry, err error) {
+func (c *Cluster) listOnce(ctx context.Context, dir, from string, limit int, chunks bool) (page []*filer_pb.Entry, err error) {
 	// Names from x+NUL on are those after x, and a database can't be asked
 	// about a NUL.
 	start, after := strings.CutSuffix(from, "\x00")
@@ -57,7 +62,7 @@ func (c *Cluster) listOnce(ctx context.Context, dir, from string, limit int) (pa
 			StartFromFileName:  start,
 			InclusiveStartFrom: !after,
 			Limit:              uint32(limit),
-			OmitChunks:         true,
+			OmitChunks:         !chunks,
 		})
 		for err == nil {
 			var resp *filer_pb.ListEntriesResponse
@@ -98,21 +103,37 @@ func checkOrder(page []*filer_pb.Entry, from string, limit int) error {
 // List implements objects.Store. A directory below which there is no object is
 // left out: a filer keeps it until its cleaner comes along.
 func (s *store) List(ctx context.Context, dir, from string, limit int) ([]objects.Entry, error) {
-	full := s.root
-	if dir != "" {
-		if err := objects.CheckName(dir); err != nil {
-			return nil, err
-		}
-		full += "/" + dir
+	page, err := s.list(ctx, dir, from, limit, false)
+	if err != nil {
+		return nil, err
 	}
-	var out []objects.Entry
+	out := make([]objects.Entry, len(page))
+	for i, f := range page {
+		out[i] = f.Entry
+	}
+	return out, nil
+}
+
+// found is an entry of a listing, by our notion and by the filer's.
+type found struct {
+	objects.Entry
+	filer *filer_pb.Entry
+}
+
+// list lists a directory, with the chunks of its objects or without.
+func (s *store) list(ctx context.Context, dir, from string, limit int, chunks bool) ([]found, error) {
+	full, err := s.directory(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []found
 	for {
 		want := limit - len(out)
-		page, err := s.c.ListEntries(ctx, full, from, want)
+		page, err := s.c.listEntries(ctx, full, from, want, chunks)
 		if err != nil {
 			return nil, err
 		}
-		entries, err := s.present(ctx, full, page)
+		entries, err := s.present(ctx, full, page, chunks)
 		if err != nil {
 			return nil, fmt.Errorf("listing %s: %w", full, err)
 		}
@@ -124,34 +145,45 @@ func (s *store) List(ctx context.Context, dir, from string, limit int) ([]object
 	}
 }
 
+// directory is where a directory of the table is on the filer.
+func (s *store) directory(dir string) (string, error) {
+	if dir == "" {
+		return s.root, nil
+	}
+	if err := objects.CheckName(dir); err != nil {
+		return "", err
+	}
+	return s.root + "/" + dir, nil
+}
+
 // present describes the entries of a page that are there by our notion.
-func (s *store) present(ctx context.Context, dir string, page []*filer_pb.Entry) ([]objects.Entry, error) {
-	found := make([]*objects.Entry, len(page))
+func (s *store) present(ctx context.Context, dir string, page []*filer_pb.Entry, chunks bool) ([]found, error) {
+	seen := make([]*objects.Entry, len(page))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(looksAtOnce)
 	for i, e := range page {
 		if isObject(e) {
-			entry, told, err := describeListed(e)
+			entry, told, err := describeListed(e, chunks)
 			if err != nil {
 				return nil, errors.Join(err, g.Wait())
 			}
-			found[i] = &entry
+			seen[i] = &entry
 			if told {
 				continue
 			}
 		}
 		g.Go(func() (err error) {
-			found[i], err = s.look(gctx, dir, e, found[i])
+			seen[i], err = s.look(gctx, dir, e, seen[i])
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	out := make([]objects.Entry, 0, len(page))
-	for _, e := range found {
+	out := make([]found, 0, len(page))
+	for i, e := range seen {
 		if e != nil {
-			out = append(out, *e)
+			out = append(out, found{*e, page[i]})
 		}
 	}
 	return out, nil
@@ -159,10 +191,10 @@ func (s *store) present(ctx context.Context, dir string, page []*filer_pb.Entry)
 
 // describeListed describes an object of a listing. Where its token can only be
 // told from its chunks, which what this module and the gateway write never
-// needs, told is false.
-func describeListed(e *filer_pb.Entry) (entry objects.Entry, told bool, err error) {
+// needs, and they were left out, told is false.
+func describeListed(e *filer_pb.Entry, chunks bool) (entry objects.Entry, told bool, err error) {
 	entry, err = describe(e.GetName(), e)
-	entry.Token, told = token(e, false)
+	entry.Token, told = token(e, chunks)
 	return entry, told, err
 }
 

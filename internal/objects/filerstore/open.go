@@ -36,6 +36,11 @@ func (s *store) Open(ctx context.Context, name string) (objects.Reader, error) {
 	if !isObject(e) {
 		return nil, fmt.Errorf("opening %s: a directory: %w", name, objects.ErrNotFound)
 	}
+	return s.opened(ctx, dir, name, e)
+}
+
+// opened opens an object by its entry, which may be one of some time ago.
+func (s *store) opened(ctx context.Context, dir, name string, e *filer_pb.Entry) (objects.Reader, error) {
 	r, err := s.open(ctx, dir, name, e)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", name, err)

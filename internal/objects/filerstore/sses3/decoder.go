@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
-	"github.com/seaweedfs/seaweedfs/weed/s3api/s3_constants"
 )
 
 // Decoder decrypts the bytes of one object, after the volume servers' own
@@ -19,9 +18,7 @@ type Decoder struct {
 // chunk manifests included.
 func (k *Keys) NewDecoder(e *filer_pb.Entry, chunks []*filer_pb.FileChunk) (*Decoder, error) {
 	d := &Decoder{chunks: make(map[string]*stream, len(chunks))}
-	// Like the gateway: the algorithm alone is left behind by a copy that decrypted.
-	key, encrypted := e.GetExtended()[s3_constants.SeaweedFSSSES3Key]
-	encrypted = encrypted && string(e.GetExtended()[s3_constants.AmzServerSideEncryption]) == algorithm
+	key, encrypted := objectKey(e)
 	if encrypted {
 		var err error
 		if d.object, err = k.parse(key); err != nil {

@@ -1,13 +1,16 @@
 package sses3
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
+	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
 	"github.com/seaweedfs/seaweedfs/weed/s3api/s3_constants"
 )
 
@@ -17,6 +20,39 @@ type Keys struct {
 	// kek is nil where none is configured.
 	kek        []byte
 	commitment bool
+	// proven: the KEK is known to be the cluster's.
+	proven atomic.Bool
+}
+
+// Proven tells that the KEK is known to be the one of the cluster's gateways:
+// the filers' File holds it, or a key has been unwrapped with it that somebody
+// stored with an object. A KEK from the configuration of this process alone may
+// be mistaken, and what is written under it nobody else could read.
+func (k *Keys) Proven() bool { return k.proven.Load() }
+
+// Inherit takes over what is known about the KEK if it was the same.
+func (k *Keys) Inherit(from *Keys) {
+	if from != nil && from.Proven() && k.kek != nil && bytes.Equal(k.kek, from.kek) {
+		k.proven.Store(true)
+	}
+}
+
+// Probe tries the KEK on an entry: found tells that it carries a key, the
+// error that it is not under this KEK.
+func (k *Keys) Probe(e *filer_pb.Entry) (found bool, err error) {
+	key, found := objectKey(e)
+	if !found {
+		return false, nil
+	}
+	_, err = k.parse(key)
+	return true, err
+}
+
+// objectKey is the key of an object under SSE-S3. Like the gateway: the
+// algorithm alone is left behind by a copy that decrypted.
+func objectKey(e *filer_pb.Entry) (key []byte, ok bool) {
+	key, ok = e.GetExtended()[s3_constants.SeaweedFSSSES3Key]
+	return key, ok && string(e.GetExtended()[s3_constants.AmzServerSideEncryption]) == algorithm
 }
 
 // Configured is nil, or says that there is no KEK.
@@ -68,6 +104,8 @@ func (k *Keys) unwrap(m stored) (*stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unwrapping it with the KEK of this process: %w", err)
 	}
+	// The cipher authenticates: only the KEK that wrapped it gets this far.
+	k.proven.Store(true)
 	if _, err := sized(key); err != nil {
 		return nil, err
 	}

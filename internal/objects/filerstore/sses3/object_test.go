@@ -139,8 +139,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := k.NewDecoder(encrypted(old), nil); err != nil {
 		t.Error(err)
 	}
-	strict := *k
-	strict.commitment = true
+	strict := &Keys{kek: k.kek, commitment: true}
 	if _, err := strict.NewDecoder(encrypted(old), nil); !errors.Is(err, ErrKeys) || !strings.Contains(err.Error(), "s3.require_key_commitment") {
 		t.Errorf("got %v", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/internal/location"
 	"github.com/seaweedfs/seaweed-lance/internal/weed/cluster"
 )
 
@@ -39,9 +39,9 @@ const (
 type Demo struct {
 	// Table is the table to show, as real Lance wrote it.
 	Table fs.FS
-	// Open returns the storage of a table of the cluster with that filer, and what
+	// Open returns where a table of the cluster with that filer is, and what
 	// ends the connection.
-	Open func(ctx context.Context, filers []string, name string) (objects.Store, func(), error)
+	Open func(ctx context.Context, filers []string, name string) (location.Location, func(), error)
 	// Program is the weed to start; the running program when empty. Env is added
 	// to its environment.
 	Program string
@@ -116,11 +116,16 @@ func (s *session) show(ctx context.Context) error {
 		return err
 	}
 	table := path.Join(bucket, namespace, name)
-	store, done, err := s.Open(ctx, []string{s.cluster.Filer()}, table)
+	at, done, err := s.Open(ctx, []string{s.cluster.Filer()}, table)
 	if err != nil {
 		return fmt.Errorf("finding %s: %w", table, err)
 	}
 	defer done()
+	place, err := location.Open(ctx, at)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", table, err)
+	}
+	store := place.Store
 	before, err := measure(ctx, store)
 	if err != nil {
 		return err

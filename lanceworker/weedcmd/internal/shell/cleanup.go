@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 )
 
 // The job's own defaults.
@@ -39,8 +40,9 @@ named go when they are 7 days old.`,
 			defer done()
 			line := newProgress(c)
 			r, err := cleanup.Run(ctx, s, cleanup.Options{
-				Policy: cleanup.Policy{Retain: time.Duration(*hours) * time.Hour, MinVersions: int(*versions)},
-				DryRun: *dry,
+				Policy:    cleanup.Policy{Retain: time.Duration(*hours) * time.Hour, MinVersions: int(*versions)},
+				DryRun:    *dry,
+				Abandoned: func(tag string) bool { return pin.Abandoned(tag, time.Now()) },
 				Progress: func(done, total int) {
 					line.show("%s of %s removed", grouped(int64(done)), count(total, "file"))
 				},

@@ -87,11 +87,17 @@ func (p *compaction) run(ctx context.Context, c *call, args []string, dry bool) 
 	if few, err := p.tooFew(ctx, s); err != nil || few.Left != nil {
 		return compact.Result{Plan: few}, err
 	}
+	pinned, err := newPinning(c)
+	if err != nil {
+		return compact.Result{}, err
+	}
+	defer pinned.end()
 	line := newProgress(c)
 	defer line.done()
 	return compact.Run(ctx, s, compact.Options{
 		Policy: compact.Policy{TargetRows: *p.targetRows},
 		DryRun: dry,
+		Pin:    pinned.At(p.at),
 		Progress: func(g compact.Progress) {
 			line.show("%d of %d merges, %s of %s", g.TasksDone, g.Tasks, size(g.BytesDone), size(g.Bytes))
 		},

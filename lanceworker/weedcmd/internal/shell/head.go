@@ -44,10 +44,11 @@ structs objects, a map an array of {"key":…,"value":…}, binary
 				return h.fail(c, unread(err))
 			}
 			defer done()
+			defer h.pin(ctx, c, t)()
 			s, err := scan.Open(ctx, t, scan.Options{
 				Columns: names, Limit: &limit, RowAddress: *ids, RowID: *ids,
 				BlobBytes: *blobs, BatchRows: int(min(limit, headBatch)),
-				Bases: h.bases.open(ctx),
+				Bases: h.bases(ctx),
 			})
 			if err != nil {
 				return h.fail(c, unread(err))

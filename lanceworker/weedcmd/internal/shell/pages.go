@@ -33,7 +33,7 @@ Only the metadata of the data files is read.`,
 				return r.fail(c, unread(err))
 			}
 			defer done()
-			files := scan.Pages(ctx, t, scan.Options{Columns: names, Bases: r.bases.open(ctx)})
+			files := scan.Pages(ctx, t, scan.Options{Columns: names, Bases: r.bases(ctx)})
 			if r.json {
 				return unread(printPagesJSON(c.stdout, files))
 			}

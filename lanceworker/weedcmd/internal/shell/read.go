@@ -20,7 +20,6 @@ import (
 type reading struct {
 	target
 	version string
-	bases   bases
 }
 
 func (r *reading) define(flags *flag.FlagSet) {
@@ -39,8 +38,7 @@ func (r *reading) open(ctx context.Context, c *call, args []string) (_ *table.Ta
 		closeStore()
 		return nil, nil, err
 	}
-	r.bases = bases{target: &r.target, c: c}
-	return t, func() { r.bases.close(); closeStore() }, nil
+	return t, closeStore, nil
 }
 
 func (r *reading) find(ctx context.Context, s objects.Store) (*table.Table, error) {

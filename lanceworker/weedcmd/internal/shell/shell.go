@@ -19,7 +19,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // Exit statuses of Run.
@@ -37,10 +37,10 @@ const (
 
 // Env is what Run takes from the program around it.
 type Env struct {
-	// Table returns the storage of bucket/namespace/table on the cluster of these
+	// Table returns where bucket/namespace/table is on the cluster of these
 	// filers, and what ends the connection. A name that no table can have is
 	// ErrUsage. Without Table only directories are available.
-	Table func(ctx context.Context, filers []string, name string) (objects.Store, func(), error)
+	Table func(ctx context.Context, filers []string, name string) (session.Location, func(), error)
 	// Demo runs the demonstration; with stay it waits in the end until ctx is
 	// over. Without it there is none.
 	Demo func(ctx context.Context, stdout, stderr io.Writer, stay bool) error

@@ -13,8 +13,7 @@ import (
 	"testing"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
-	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // result is what a run printed and how it ended.
@@ -118,18 +117,17 @@ func TestClusterTable(t *testing.T) {
 	var closed int
 	env := Env{
 		Refusals: []error{encrypted},
-		Table: func(_ context.Context, filers []string, name string) (objects.Store, func(), error) {
+		Table: func(_ context.Context, filers []string, name string) (session.Location, func(), error) {
 			if got := strings.Join(filers, "+"); got != "a:1+b:2" {
 				t.Errorf("filers %s", got)
 			}
 			switch name {
 			case "lab/ml/gone":
-				return nil, nil, gone
+				return session.Location{}, nil, gone
 			case "lab/ml/sealed":
-				return nil, nil, fmt.Errorf("%s: %w", name, encrypted)
+				return session.Location{}, nil, fmt.Errorf("%s: %w", name, encrypted)
 			}
-			s, err := dirstore.New(t.TempDir(), dirstore.Options{})
-			return s, func() { closed++; s.Close() }, err
+			return session.Directory(t.TempDir()), func() { closed++ }, nil
 		},
 	}
 	for _, c := range []struct {

@@ -7,14 +7,19 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/location"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
+	"github.com/seaweedfs/seaweed-lance/session"
 )
 
 // target is the TABLE of a command line and what goes with it.
 type target struct {
 	filers string
 	json   bool
+	// at is where the table is, once it is open.
+	at session.Location
 }
 
 func (t *target) define(flags *flag.FlagSet) {
@@ -39,6 +44,7 @@ func (t *target) open(ctx context.Context, c *call, args []string) (_ objects.St
 		if err != nil {
 			return nil, nil, err
 		}
+		t.at = session.Directory(name)
 		return s, func() { s.Close() }, nil
 	}
 	filers, err := splitFilers(t.filers)
@@ -52,7 +58,29 @@ func (t *target) open(ctx context.Context, c *call, args []string) (_ objects.St
 	if c.env.Table == nil {
 		return nil, nil, usagef("-filer: this build has no client for clusters")
 	}
-	return c.env.Table(ctx, filers, name)
+	l, done, err := c.env.Table(ctx, filers, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	place, err := location.Open(ctx, l)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	t.at = l
+	return place.Store, done, nil
+}
+
+// bases opens what a shallow clone or branch reads beside its own files: another
+// directory of this machine, or another table of the same cluster.
+func (t *target) bases(ctx context.Context) func(*pb.BasePath) (objects.Store, error) {
+	return func(p *pb.BasePath) (objects.Store, error) {
+		place, err := location.Open(ctx, t.at)
+		if err != nil {
+			return nil, err
+		}
+		return place.Base(ctx, p.GetPath())
+	}
 }
 
 func openDirectory(name string) (*dirstore.Store, error) {
