@@ -83,7 +83,7 @@ func (w *workshop) newTables() (*tables, error) {
 		l = lease.New(lease.Options{Holder: w.WorkerID, Log: w.Logger, Now: w.Now})
 		w.Jobs.atStop(l.Close)
 	}
-	t := &tables{Pins: pins.Pins{Session: s, Leases: l}, now: w.Now, seed: maphash.MakeSeed()}
+	t := &tables{Pins: pins.Pins{Session: s, Leases: l}, now: w.Now, seed: maphash.MakeSeed(), again: allowance{now: w.Now}}
 	t.mu.policy = cleanup.Policy{Retain: time.Duration(retainHours.def) * time.Hour, MinVersions: int(minVersions.def)}
 	return t, nil
 }

@@ -24,6 +24,9 @@ const (
 	lookEvery = 6 * time.Hour
 	// leasedFor is how long a version that a lease holds on to is taken to be held.
 	leasedFor = time.Minute
+	// dueFor is how long a table that is due is taken to be due still; others may have seen to it. It doubles
+	// each time that it was true, for a queue can be long.
+	dueFor = session.Freshness
 )
 
 // tables is what all job types of a worker share about the tables that they look at.
@@ -31,7 +34,9 @@ type tables struct {
 	pins.Pins
 	now  func() time.Time
 	seed maphash.Seed
-	mu   struct {
+	// again are the looks at tables of which all is known.
+	again allowance
+	mu    struct {
 		sync.Mutex
 		known map[string]*acquaintance
 		// policy is what the last sweep for old versions went by.
@@ -42,9 +47,11 @@ type tables struct {
 // acquaintance is what is remembered of a table, by its encoded id, as long as its newest version
 // stays the same.
 type acquaintance struct {
-	newest  session.Version
+	newest session.Version
+	// dataset was looked at then. good is how long that counts as true while the table is due.
 	dataset catalog.Dataset
 	looked  time.Time
+	good    time.Duration
 	// outlooks are when versions come due, by policy; guarded by tables.mu.
 	outlooks map[cleanup.Policy]outlook
 }
@@ -53,6 +60,8 @@ type acquaintance struct {
 type outlook struct {
 	cleanup.Forecast
 	made, until time.Time
+	// good is how long it counts as true while it says that something is due.
+	good time.Duration
 }
 
 // sighting is a table as a sweep sees it.
@@ -75,23 +84,31 @@ func (t *tables) look(ctx context.Context, e entry) (sighting, error) {
 	t.mu.Lock()
 	k := t.mu.known[name]
 	t.mu.Unlock()
-	// The listing knows the time of a version only roughly.
-	if k == nil || k.newest.Version != newest.Version || k.newest.ETag != newest.ETag || !fresh(k.looked, now, t.lookAfter(name)) {
-		d, err := e.dataset(ctx)
-		if err != nil {
-			return sighting{}, err
-		}
-		if d.Withdrawn {
-			return sighting{}, errWithdrawn
-		}
-		k = &acquaintance{newest: newest, dataset: d, looked: now, outlooks: make(map[cleanup.Policy]outlook)}
-		t.mu.Lock()
-		if t.mu.known == nil {
-			t.mu.known = make(map[string]*acquaintance)
-		}
-		t.mu.known[name] = k
-		t.mu.Unlock()
+	another := k == nil || k.newest.Version != newest.Version || k.newest.ETag != newest.ETag
+	if !another && (fresh(k.looked, now, t.lookAfter(name)) || !t.again.take(1)) {
+		return sighting{e, k}, nil
 	}
+	return t.meet(ctx, e, newest)
+}
+
+// meet looks at a table as one of which nothing is known.
+func (t *tables) meet(ctx context.Context, e entry, newest session.Version) (sighting, error) {
+	d, err := e.dataset(ctx)
+	if err == nil && d.Withdrawn {
+		err = errWithdrawn
+	}
+	name := encodeID(e.id)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		delete(t.mu.known, name)
+		return sighting{}, err
+	}
+	if t.mu.known == nil {
+		t.mu.known = make(map[string]*acquaintance)
+	}
+	k := &acquaintance{newest: newest, dataset: d, looked: t.now(), good: dueFor, outlooks: make(map[cleanup.Policy]outlook)}
+	t.mu.known[name] = k
 	return sighting{e, k}, nil
 }
 
@@ -105,36 +122,52 @@ func (t *tables) lookAfter(name string) time.Duration {
 	return lookEvery + time.Duration(maphash.String(t.seed, name)%uint64(lookEvery))
 }
 
-// still tells whether a table that is about to be proposed is still in the catalog.
+// still looks whether a table that is about to be proposed again is still registered.
 func (t *tables) still(ctx context.Context, s sighting) error {
-	if s.known == nil || fresh(s.known.looked, t.now(), session.Freshness) {
+	now := t.now()
+	t.mu.Lock()
+	known := fresh(s.known.looked, now, s.known.good)
+	t.mu.Unlock()
+	if known || !t.again.take(1) {
 		return nil
 	}
-	d, err := s.dataset(ctx)
-	if err == nil && d.Withdrawn {
-		err = errWithdrawn
+	d, err := s.entry.dataset(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d.Withdrawn {
+		delete(t.mu.known, encodeID(s.id))
+		return errWithdrawn
+	}
+	s.known.dataset, s.known.looked, s.known.good = d, now, 2*s.known.good
+	return nil
 }
 
-// outlook is when a version of a table comes due under a policy. What says that one is due is
-// never older than session.Freshness.
+// outlook is when a version of a table comes due under a policy.
 func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cleanup.Forecast, error) {
 	now := t.now()
 	t.mu.Lock()
 	o, ok := s.known.outlooks[p]
+	d := s.known.dataset
 	t.mu.Unlock()
-	if ok && now.Before(o.until) && (fresh(o.made, now, session.Freshness) || !o.Stale(p, now) || o.Held(p, now)) {
-		return o.Forecast, nil
+	if ok && now.Before(o.until) {
+		switch {
+		case fresh(o.made, now, dueFor), !o.Stale(p, now), o.Held(p, now):
+			return o.Forecast, nil
+		case o.Due(p, now) && (fresh(o.made, now, o.good) || !t.again.take(cost(d))):
+			return o.Forecast, nil
+		}
 	}
 	store, err := s.open(ctx)
 	if err != nil {
 		return cleanup.Forecast{}, err
 	}
-	o = outlook{made: now, until: now.Add(2 * lookEvery)}
+	o = outlook{made: now, until: now.Add(2 * lookEvery), good: max(dueFor, 2*o.good)}
 	o.Forecast, err = cleanup.Look(ctx, store, cleanup.Looking{
 		MinVersions: p.MinVersions, Retain: p.Retain, Now: now,
-		NoRecords: !s.known.dataset.Records, NoRefs: !s.known.dataset.Refs,
+		NoRecords: !d.Records, NoRefs: !d.Refs,
 		Abandoned: func(tag string) bool {
 			if _, lease := pin.ParseTag(tag); lease {
 				o.until = now.Add(leasedFor)
@@ -149,6 +182,18 @@ func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cle
 	s.known.outlooks[p] = o
 	t.mu.Unlock()
 	return o.Forecast, nil
+}
+
+// cost is how many calls an outlook takes at least.
+func cost(d catalog.Dataset) int {
+	n := 1
+	if d.Records {
+		n++
+	}
+	if d.Refs {
+		n += 2
+	}
+	return n
 }
 
 // planBy makes a policy the one by which versions are counted, too: one listing then serves both.
@@ -199,6 +244,7 @@ func (t *tables) keep(exists func(table string) bool) {
 			delete(t.mu.known, name)
 		}
 	}
+	t.again.grow(len(t.mu.known))
 }
 
 // unpinIdle removes the tags of leases on a table that nothing in this process uses any more, for a

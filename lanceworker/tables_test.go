@@ -66,7 +66,7 @@ func newShelf(t *testing.T, fixture string) *shelf {
 	})
 	// Later than any version of it.
 	h.clock.t = time.Now()
-	h.tables = &tables{Pins: pins.Pins{Session: s, Leases: l}, now: h.clock.now, seed: maphash.MakeSeed()}
+	h.tables = &tables{Pins: pins.Pins{Session: s, Leases: l}, now: h.clock.now, seed: maphash.MakeSeed(), again: allowance{now: h.clock.now}}
 	return h
 }
 
@@ -201,7 +201,7 @@ func TestOutlook(t *testing.T) {
 	if _, err := cleanup.Run(t.Context(), h.store, cleanup.Options{Policy: p, Now: h.clock.now}); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.advance(time.Minute)
+	h.clock.advance(2 * time.Minute)
 	if d, err := h.detect(t.Context(), h.look(), p); err != nil || d.Due {
 		t.Errorf("cleaned up: %+v, %v", d, err)
 	}
