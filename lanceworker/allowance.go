@@ -10,7 +10,7 @@ const (
 	// usually is between two sweeps; but allowanceLeast in any case, so that few tables
 	// are always looked at.
 	allowanceShare = 0.03
-	allowanceLeast = 20
+	allowanceLeast = 5
 	allowanceTime  = detectionInterval * time.Minute
 )
 
