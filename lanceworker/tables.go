@@ -226,8 +226,10 @@ func (t *tables) versions(ctx context.Context, e entry) (int, error) {
 }
 
 // changed drops what is known of a table that a job has changed, and takes note of its
-// newest version.
+// newest version. What the job had pinned nobody will read again: it need not wait for that.
 func (t *tables) changed(ctx context.Context, e entry) {
+	// What is not removed now is later.
+	_ = t.unpinIdle(ctx, e)
 	t.mu.Lock()
 	delete(t.mu.known, encodeID(e.id))
 	t.mu.Unlock()

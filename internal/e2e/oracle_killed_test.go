@@ -2,12 +2,17 @@ package e2e
 
 import (
 	"bytes"
+	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/e2e/oracle"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 	"github.com/seaweedfs/seaweed-lance/internal/weed/cluster"
 )
 
@@ -67,8 +72,33 @@ func (c *testCluster) tidy(t *testing.T, path string) {
 	c.checkNoOrphans(t, path)
 }
 
+// ageLeases makes the leases of a table a day older, by their names.
+func (c *testCluster) ageLeases(t *testing.T, path string) (leases int) {
+	t.Helper()
+	for _, name := range c.list(t, path) {
+		tag := strings.TrimSuffix(filepath.Base(name), ".json")
+		lease, ok := pin.ParseTag(tag)
+		if !ok {
+			continue
+		}
+		content, err := c.S3().Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		older := pin.NewTag(lease.Holder, lease.Since.Add(-pin.TTL-time.Hour))
+		if err := c.S3().Put(t.Context(), strings.Replace(name, tag, older, 1), content.Body); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.S3().Do(t.Context(), http.MethodDelete, name, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		leases++
+	}
+	return leases
+}
+
 // TestKilledOnCluster kills a compaction in the middle: Lance reads the table
-// as it was, and the next compaction and cleanup leave no orphan.
+// as it was, and the next compaction and cleanup leave no orphan, once its lease is a day old.
 func TestKilledOnCluster(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, cluster.Options{Buckets: []string{"lab"}})
@@ -79,6 +109,9 @@ func TestKilledOnCluster(t *testing.T) {
 	p.signal(t, syscall.SIGKILL)
 	<-p.ended
 	killed := lance.Check(t, before, oracle.Compacted, c.storage())
+	if n := c.ageLeases(t, path); n != 1 {
+		t.Errorf("the killed compaction left %d leases, want 1", n)
+	}
 	c.tidy(t, path)
 	after := lance.Check(t, killed, oracle.Both, c.storage())
 	if n := len(after.Rows()); n != 1 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
 )
 
 // Grace is how long a file that no version names is taken for work in progress.
@@ -165,7 +167,8 @@ func (p *problems) marks(was, is Manifest) {
 }
 
 func (p *problems) old(before, after *Snapshot, c Change) {
-	p.same("OLD: tags", before.Tags, after.Tags)
+	tags := lasting(before.Tags)
+	p.same("OLD: tags", tags, lasting(after.Tags))
 	p.same("OLD: branches", before.Branches, after.Branches)
 	for _, v := range slices.Sorted(maps.Keys(before.History)) {
 		is, ok := after.History[v]
@@ -180,13 +183,23 @@ func (p *problems) old(before, after *Snapshot, c Change) {
 			}
 		}
 	}
-	for kind, refs := range map[string]map[string]Ref{"tag": before.Tags, "branch": before.Branches} {
+	for kind, refs := range map[string]map[string]Ref{"tag": tags, "branch": before.Branches} {
 		for name, r := range refs {
 			if !slices.Contains(after.Listed[r.Branch], r.Version) {
 				p.addf("OLD: version %d of %q, which %s %s points to, is gone", r.Version, r.Branch, kind, name)
 			}
 		}
 	}
+}
+
+// lasting are the tags but for those of leases, which come and go.
+func lasting(tags map[string]Ref) map[string]Ref {
+	out := maps.Clone(tags)
+	maps.DeleteFunc(out, func(name string, _ Ref) bool {
+		_, lease := pin.ParseTag(name)
+		return lease
+	})
+	return out
 }
 
 func (p *problems) files(before, after *Snapshot, c Change) {
