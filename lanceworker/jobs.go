@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,7 +24,7 @@ type Jobs struct {
 		sync.Mutex
 		stopping bool
 		running  map[*runningJob]struct{}
-		// closes are what the first Stop ends with.
+		// closes are what a Stop ends with; each may be called more than once.
 		closes []func(context.Context) error
 	}
 }
@@ -81,8 +82,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 		break
 	}
 	j.mu.Lock()
-	closes := j.mu.closes
-	j.mu.closes = nil
+	closes := slices.Clone(j.mu.closes)
 	j.mu.Unlock()
 	for _, c := range closes {
 		errs = append(errs, c(ctx))
@@ -90,7 +90,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// atStop has Stop call f when the jobs have ended, or the time for that is over.
+// atStop has each Stop call f when the jobs have ended, or the time for that is over.
 func (j *Jobs) atStop(f func(context.Context) error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

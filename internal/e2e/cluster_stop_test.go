@@ -51,6 +51,9 @@ func TestWorkerStops(t *testing.T) {
 		}
 		return errors.New("no journal yet")
 	})
+	if !slices.ContainsFunc(c.list(t, table), isLease) {
+		t.Error("what the job reads is not pinned")
+	}
 	start := time.Now()
 	if err := c.Workers[0].Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -67,7 +70,7 @@ func TestWorkerStops(t *testing.T) {
 
 	after := c.list(t, table)
 	for _, name := range after {
-		if !slices.Contains(before, name) && (isJournal(name) || strings.Contains(name, "/data/")) {
+		if !slices.Contains(before, name) && (isJournal(name) || isLease(name) || strings.Contains(name, "/data/")) {
 			t.Errorf("left behind: %s", name)
 		}
 	}

@@ -1,6 +1,7 @@
 package cleanup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,8 +14,18 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/faultstore"
 )
+
+// detect is a Look for one answer.
+func detect(ctx context.Context, s objects.Store, p Policy, now time.Time) (Detection, error) {
+	f, err := Look(ctx, s, Looking{MinVersions: p.MinVersions, Retain: p.Retain, Now: now})
+	if err != nil {
+		return Detection{}, err
+	}
+	return f.At(p, now), nil
+}
 
 // A young table of many versions costs a few small calls, and nothing is due (#76).
 func TestDetectIsCheap(t *testing.T) {
@@ -31,7 +42,7 @@ func TestDetectIsCheap(t *testing.T) {
 			w.tag(fmt.Sprint("t", i), uint64(1+i))
 		}
 		f := faultstore.New(w.s, nil)
-		d, err := Detect(t.Context(), f, Policy{Retain: 14 * 24 * time.Hour, MinVersions: 1}, start)
+		d, err := detect(t.Context(), f, Policy{Retain: 14 * 24 * time.Hour, MinVersions: 1}, start)
 		if err != nil || d.Due || d.Versions != 500 || d.Newest != 500 {
 			t.Errorf("%+v, error %v", d, err)
 		}
@@ -46,7 +57,7 @@ func TestDetectIsCheap(t *testing.T) {
 		}
 		// And where the number alone decides, none at all.
 		f = faultstore.New(w.s, nil)
-		if d, err := Detect(t.Context(), f, Policy{MinVersions: 500}, start); err != nil || d.Due {
+		if d, err := detect(t.Context(), f, Policy{MinVersions: 500}, start); err != nil || d.Due {
 			t.Errorf("%+v, error %v", d, err)
 		}
 		if lists, opens := f.Count(faultstore.List), f.Count(faultstore.Open); lists > 2 || opens > 0 {
@@ -63,7 +74,7 @@ func TestDetectAllPinned(t *testing.T) {
 	w.tag("a", 1)
 	w.branch("b")
 	w.append()
-	d, err := Detect(t.Context(), w.s, everything, start)
+	d, err := detect(t.Context(), w.s, everything, start)
 	if err != nil || d.Due {
 		t.Errorf("%+v, error %v", d, err)
 	}
@@ -75,12 +86,12 @@ func TestDetectRefuses(t *testing.T) {
 	for _, v := range []uint64{1, 9} {
 		s := again(t, base.s)
 		change(t, s, base.n.ManifestName(v), func(m *pb.Manifest) { m.WriterFeatureFlags |= 4096 })
-		if d, err := Detect(t.Context(), s, everything, start); !errors.Is(err, table.ErrRefused) {
+		if d, err := detect(t.Context(), s, everything, start); !errors.Is(err, table.ErrRefused) {
 			t.Errorf("version %d: %+v, error %v", v, d, err)
 		}
 		s = again(t, base.s)
 		overwrite(t, s, base.n.ManifestName(v), func(b []byte) []byte { return b[:len(b)-1] })
-		d, err := Detect(t.Context(), s, everything, start)
+		d, err := detect(t.Context(), s, everything, start)
 		if !errors.Is(err, table.ErrCorrupt) {
 			t.Errorf("version %d: %+v, error %v", v, d, err)
 			continue
@@ -97,7 +108,7 @@ func TestDetectRefuses(t *testing.T) {
 		}
 		return faultstore.Pass
 	})
-	if d, err := Detect(t.Context(), f, everything, start); err != nil || !d.Due {
+	if d, err := detect(t.Context(), f, everything, start); err != nil || !d.Due {
 		t.Errorf("%+v, error %v", d, err)
 	}
 }
@@ -167,7 +178,7 @@ func TestRandomTables(t *testing.T) {
 			}
 		}
 		before := files(t, w.s)
-		d, err := Detect(t.Context(), w.s, p, start)
+		d, err := detect(t.Context(), w.s, p, start)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -187,7 +187,7 @@ func TestFailingListings(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	if _, err := Detect(t.Context(), faultstore.New(sample(t, table.NamingV2).s, faultstore.When(faultstore.On(faultstore.After, faultstore.List, ""), faultstore.Short(1, boom))), everything, start); !errors.Is(err, boom) {
+	if _, err := detect(t.Context(), faultstore.New(sample(t, table.NamingV2).s, faultstore.When(faultstore.On(faultstore.After, faultstore.List, ""), faultstore.Short(1, boom))), everything, start); !errors.Is(err, boom) {
 		t.Errorf("detection: error %v", err)
 	}
 }

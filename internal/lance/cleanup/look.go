@@ -45,15 +45,6 @@ func Look(ctx context.Context, s objects.Store, in Looking) (Forecast, error) {
 	}
 }
 
-// Detect is a Look for one answer.
-func Detect(ctx context.Context, s objects.Store, p Policy, now time.Time) (Detection, error) {
-	f, err := Look(ctx, s, Looking{MinVersions: p.MinVersions, Retain: p.Retain, Now: now})
-	if err != nil {
-		return Detection{}, err
-	}
-	return f.At(p, now), nil
-}
-
 func lookOnce(ctx context.Context, s objects.Store, in Looking) (Forecast, error) {
 	l, err := table.ListOpen(ctx, s)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestPolicy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := Detect(t.Context(), w.s, tt.p, start)
+				d, err := detect(t.Context(), w.s, tt.p, start)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +119,7 @@ func checkIdle(t *testing.T, s objects.Store, p Policy) {
 	if n := f.Count(faultstore.Delete, faultstore.Publish, faultstore.Replace, faultstore.Create); n != 0 {
 		t.Errorf("the second run changes something: %v", f.Calls())
 	}
-	if d, err := Detect(t.Context(), s, p, start); err != nil || d.Due {
+	if d, err := detect(t.Context(), s, p, start); err != nil || d.Due {
 		t.Errorf("after the run: %+v, error %v", d, err)
 	}
 }

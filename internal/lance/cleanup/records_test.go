@@ -56,7 +56,7 @@ func TestRecordsOfDeadWriters(t *testing.T) {
 				for _, f := range all {
 					w.old(f, tt.age)
 				}
-				d, err := Detect(t.Context(), w.s, Policy{Retain: 10_000 * time.Hour}, start)
+				d, err := detect(t.Context(), w.s, Policy{Retain: 10_000 * time.Hour}, start)
 				if err != nil || d.Due != (!tt.files && tt.age == 0) {
 					t.Errorf("detected %+v, error %v", d, err)
 				}
@@ -162,7 +162,7 @@ func TestRepublish(t *testing.T) {
 			if err != nil || dry.Changed {
 				t.Errorf("%+v, error %v", dry, err)
 			}
-			if d, err := Detect(t.Context(), w.s, Policy{Retain: 10_000 * time.Hour}, start); err != nil || !d.Due {
+			if d, err := detect(t.Context(), w.s, Policy{Retain: 10_000 * time.Hour}, start); err != nil || !d.Due {
 				t.Errorf("detected %+v, error %v", d, err)
 			}
 			clean(t, w.s, Policy{Retain: 10_000 * time.Hour})

@@ -242,7 +242,7 @@ func TestNoLanceTable(t *testing.T) {
 			}
 		}
 		refuses(t, s, table.ErrNoTable)
-		if _, err := Detect(t.Context(), s, everything, start); !errors.Is(err, table.ErrNoTable) {
+		if _, err := detect(t.Context(), s, everything, start); !errors.Is(err, table.ErrNoTable) {
 			t.Errorf("%v: detection: error %v", names, err)
 		}
 	}

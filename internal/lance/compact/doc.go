@@ -19,6 +19,8 @@
 //     delete or update of its fragments that came in between makes it start over.
 //   - Its output is journalled before its first byte, and removed when its
 //     commit has certainly failed.
+//   - Where Options.Pin is set, whatever a task reads belongs to a version that is pinned: a
+//     fragment that has got other files since is planned anew.
 //   - Rows keep their order within a task, their stable ids and their versions. A
 //     task's rows come where its new fragment ids sort, as in Lance.
 package compact
