@@ -1,24 +1,25 @@
 package lanceworker
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
-	"github.com/seaweedfs/seaweed-lance/internal/cluster"
+	"github.com/seaweedfs/seaweed-lance/internal/location/onfilers"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
 )
 
 // clusterLake is the lake of a SeaweedFS cluster.
-type clusterLake struct{ cluster *cluster.Cluster }
+type clusterLake struct{ cluster *onfilers.Cluster }
 
 var _ connection = clusterLake{}
 
 // clusterConnector returns how to connect to a cluster under the options.
 func clusterConnector(o Options) func(ctx context.Context, filers []string) (connection, error) {
 	return func(ctx context.Context, filers []string) (connection, error) {
-		c, err := cluster.Connect(ctx, filerstore.Config{
+		c, err := onfilers.Connect(ctx, filerstore.Config{
 			Filers:     serverAddresses(filers),
 			DialOption: o.GrpcDialOption,
 			Now:        o.Now,
@@ -70,7 +71,7 @@ func (l clusterLake) find(ctx context.Context, id []string) (entry, error) {
 func (l clusterLake) entry(ctx context.Context, t catalog.Table) entry {
 	x := l.cluster.Table(ctx, t)
 	return entry{
-		id: t.ID, place: x.Location, err: x.Err,
+		id: t.ID, place: x.Location, err: cmp.Or(x.Err, x.Sealed),
 		dataset: func(ctx context.Context) (catalog.Dataset, error) { return l.cluster.Dataset(ctx, t) },
 	}
 }

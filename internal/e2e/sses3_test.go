@@ -1,15 +1,11 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,6 +50,14 @@ func declareEncryption(t *testing.T, filers *filerstore.Cluster, bucket string) 
 	}
 }
 
+// provesKey has the gateway encrypt something, which shows what its key is.
+func (c *testCluster) provesKey(t *testing.T, bucket string) {
+	t.Helper()
+	if err := c.S3().Put(t.Context(), bucket+"/ml/first/_indices/first", []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFilerStoreSSES3: in buckets that encrypt, S3 reads what the store writes
 // and the other way round, with and without encrypted volumes.
 func TestFilerStoreSSES3(t *testing.T) {
@@ -68,6 +72,7 @@ func TestFilerStoreSSES3(t *testing.T) {
 			c := startCluster(t, o)
 			c.encryptBucket(t, "lab", "AES256")
 			c.encryptBucket(t, "back", "AES256")
+			c.provesKey(t, "lab")
 			s := c.filers(t)
 			ours := s.Table("/buckets/lab/ml/ours")
 			t.Run("to S3", func(t *testing.T) { c.readsThroughS3(t, ours) })
@@ -78,21 +83,11 @@ func TestFilerStoreSSES3(t *testing.T) {
 			t.Run("header", func(t *testing.T) {
 				declareEncryption(t, s, "declared")
 				for _, at := range []objects.Store{ours, s.Table("/buckets/declared/ml/ours"), s.Table("/buckets/plain/ml/ours")} {
-					want := content(5<<20, false)
-					if err := at.Publish(t.Context(), "_versions/1", want); err != nil {
-						t.Fatal(err)
-					}
-					got, err := c.S3().Get(t.Context(), at.String()+"/_versions/1")
-					if err != nil {
-						t.Fatal(err)
-					}
 					algorithm := "AES256"
 					if strings.HasPrefix(at.String(), "plain/") {
 						algorithm = ""
 					}
-					if h := got.Header.Get("X-Amz-Server-Side-Encryption"); h != algorithm || !bytes.Equal(got.Body, want) {
-						t.Errorf("%s: %d bytes under %q, want %q", at, len(got.Body), h, algorithm)
-					}
+					c.gatewayReads(t, at, algorithm)
 				}
 			})
 			t.Run("one object", func(t *testing.T) {
@@ -112,122 +107,4 @@ func TestFilerStoreSSES3(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestSSES3Jobs: tables in buckets that encrypt are compacted and cleaned like
-// any other, with the key in the configuration in either form.
-func TestSSES3Jobs(t *testing.T) {
-	for name, o := range map[string]cluster.Options{
-		"kek and encrypted volumes": withEncryption(withKEK(cluster.Options{})),
-		"key":                       {Security: "[s3.sse]\nkey = \"some words\"\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o.Separate, o.Workers, o.Buckets = true, 1, []string{"lab"}
-			c := startCluster(t, o)
-			c.encryptBucket(t, "lab", "AES256")
-			maintain(t, c)
-			c.maintainFromShell(t)
-		})
-	}
-}
-
-// TestSSES3Mini: a mini makes its key itself; its worker has it, and who comes
-// from elsewhere without is told so. No plain text of the table is on the disk.
-func TestSSES3Mini(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t, cluster.Options{Buckets: []string{"lab", "plain"}, Graceful: true})
-	c.encryptBucket(t, "lab", "AES256")
-	table := c.manyAppends(t, "lab", "ml", "vectors")
-	if run := c.runJob(t, compactJob); run.Succeeded != 1 {
-		t.Fatalf("compaction: %+v, want one job", *run)
-	}
-	if run := c.runJob(t, compactJob); run.Detected != 0 {
-		t.Errorf("a second compaction: %+v, want nothing proposed", *run)
-	}
-	if err := c.Admin().Configure(t.Context(), cleanupJob, map[string]int64{"retain_hours": 0, "min_versions_to_keep": 1}); err != nil {
-		t.Fatal(err)
-	}
-	if run := c.runJob(t, cleanupJob); run.Succeeded != 1 {
-		t.Fatalf("cleanup: %+v, want one job", *run)
-	}
-	for _, name := range c.list(t, table) {
-		if !strings.HasSuffix(name, ".lance") && !strings.HasSuffix(name, ".manifest") {
-			continue
-		}
-		got, err := c.S3().Get(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h := got.Header.Get("X-Amz-Server-Side-Encryption"); h != "AES256" || !bytes.HasSuffix(got.Body, []byte("LANC")) {
-			t.Errorf("%s: %d bytes under %q", name, len(got.Body), h)
-		}
-	}
-	out := c.weed(t, "lance", "inspect", table, "-filer="+c.Filer())
-	if out.status != 3 || !strings.Contains(out.stderr, "SSE-S3 key") {
-		t.Errorf("without the key: status %d, %s", out.status, out.stderr)
-	}
-	if n := volumesWith(t, c.options.Dir, []byte("LANC")); n != 0 {
-		t.Errorf("%d volumes hold the end of a Lance file in the clear", n)
-	}
-	if err := c.S3().Put(t.Context(), "plain/ml/x/_indices/x", []byte("a file that ends with LANC")); err != nil {
-		t.Fatal(err)
-	}
-	if n := volumesWith(t, c.options.Dir, []byte("LANC")); n != 1 {
-		t.Errorf("%d volumes hold what is stored in the clear, want one: the search finds nothing", n)
-	}
-}
-
-// TestSSES3NoKey: without the key, tables in buckets that encrypt are skipped
-// under a reason of their own, and the others are not.
-func TestSSES3NoKey(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t, withKEK(cluster.Options{Separate: true, Buckets: []string{"lab", "plain"}}))
-	// Its first objects are from before.
-	early := c.manyAppends(t, "lab", "ml", "early")
-	c.encryptBucket(t, "lab", "AES256")
-	c.manyAppends(t, "lab", "ml", "vectors")
-	c.manyAppends(t, "plain", "ml", "vectors")
-	if err := os.WriteFile(filepath.Join(c.ConfigDir(), "security.toml"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	worker, err := c.StartWorker(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a detection", func(ctx context.Context) error {
-		found, err := c.Admin().Detect(ctx, compactJob, 0)
-		if err == nil && len(found.Proposals) != 1 {
-			t.Errorf("proposed %+v, want the plain table", found.Proposals)
-		}
-		return err
-	})
-	if n := scrape(t, worker).value("objects_skipped_total", "job_type", compactJob, "reason", "keys"); n != 2 {
-		t.Errorf("skipped %v for want of the key, want 2", n)
-	}
-	for subcommand, want := range map[string]int{"inspect": 0, "compact": 3} {
-		if out := c.weed(t, "lance", subcommand, early, "-filer="+c.Filer()); out.status != want || want != 0 && !strings.Contains(out.stderr, "SSE-S3 key") {
-			t.Errorf("%s: status %d, want %d: %s", subcommand, out.status, want, out.stderr)
-		}
-	}
-}
-
-// volumesWith counts the volumes below a directory that hold some bytes.
-func volumesWith(t *testing.T, dir string, what []byte) int {
-	t.Helper()
-	n := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".dat" {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if bytes.Contains(data, what) {
-			n++
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

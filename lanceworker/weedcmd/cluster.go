@@ -9,7 +9,7 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/util"
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
-	"github.com/seaweedfs/seaweed-lance/internal/cluster"
+	"github.com/seaweedfs/seaweed-lance/internal/location/onfilers"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
 	"github.com/seaweedfs/seaweed-lance/lanceworker/weedcmd/internal/shell"
 	"github.com/seaweedfs/seaweed-lance/session"
@@ -27,7 +27,7 @@ func clusterTable(ctx context.Context, filers []string, name string) (session.Lo
 	for _, f := range filers {
 		config.Filers = append(config.Filers, pb.ServerAddress(f))
 	}
-	c, err := cluster.Connect(ctx, config)
+	c, err := onfilers.Connect(ctx, config)
 	if err != nil {
 		return session.Location{}, nil, err
 	}

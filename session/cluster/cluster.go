@@ -22,7 +22,7 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
-	"github.com/seaweedfs/seaweed-lance/internal/cluster"
+	"github.com/seaweedfs/seaweed-lance/internal/location/onfilers"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
 	"github.com/seaweedfs/seaweed-lance/session"
 )
@@ -41,7 +41,7 @@ type Options struct {
 
 // Cluster is a connection to a cluster. All methods may be called from many goroutines at
 // once.
-type Cluster struct{ cluster *cluster.Cluster }
+type Cluster struct{ cluster *onfilers.Cluster }
 
 // Table is a table of the cluster's catalog.
 type Table struct {
@@ -54,7 +54,7 @@ type Table struct {
 
 // Connect connects to a cluster. The caller closes it, after the sessions that open tables on it.
 func Connect(ctx context.Context, o Options) (*Cluster, error) {
-	c, err := cluster.Connect(ctx, filerstore.Config{Filers: addresses(o.Filers), DialOption: o.DialOption, Now: o.Now, Log: o.Log})
+	c, err := onfilers.Connect(ctx, filerstore.Config{Filers: addresses(o.Filers), DialOption: o.DialOption, Now: o.Now, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -18,9 +19,19 @@ import (
 // another is a key that is not the cluster's.
 var another = strings.Repeat("ab", 32)
 
-// gateway writes an object under a key, as a gateway that has it.
+// gateway writes an object under a key, as a gateway that has it, whatever else
+// is there.
 func (cl *fakeCluster) gateway(key, dir, name string) {
 	cl.t.Helper()
+	hidden := map[string]*filer_pb.Entry{}
+	cl.mu.Lock()
+	for path, e := range cl.entries {
+		if !e.IsDirectory {
+			hidden[path] = e
+			delete(cl.entries, path)
+		}
+	}
+	cl.mu.Unlock()
 	cl.putKEK(key)
 	if err := cl.connect().Table(dir).Publish(cl.t.Context(), name, []byte("by the gateway")); err != nil {
 		cl.t.Fatal(err)
@@ -28,6 +39,7 @@ func (cl *fakeCluster) gateway(key, dir, name string) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	delete(cl.entries, sses3.FileDir+"/"+sses3.FileName)
+	maps.Copy(cl.entries, hidden)
 }
 
 // TestProof: under a key that only the configuration of this process knows,
@@ -58,10 +70,10 @@ func TestProof(t *testing.T) {
 			t.Setenv("WEED_S3_SSE_KEK", kek)
 			before := len(cl.volume.needles)
 			s := cl.store()
-			if err := s.c.CheckKeys(t.Context()); err != nil {
+			if err := s.c.checkKeys(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if err := s.c.CheckKeysFor(t.Context(), root); errors.Is(err, ErrKeys) != (c.says != "") {
+			if err := s.c.CheckKeys(t.Context(), root); errors.Is(err, ErrKeys) != (c.says != "") {
 				t.Errorf("checking: %v", err)
 			}
 			for what, err := range writes(t, s, "new") {
@@ -75,7 +87,7 @@ func TestProof(t *testing.T) {
 			if n := len(cl.volume.needles); c.says != "" && n != before {
 				t.Errorf("%d chunks were stored", n-before)
 			}
-			if err := s.c.CheckKeysFor(t.Context(), "/buckets/lab"); errors.Is(err, ErrKeys) != (c.says != "") {
+			if err := s.c.CheckKeys(t.Context(), "/buckets/lab"); errors.Is(err, ErrKeys) != (c.says != "") {
 				t.Errorf("checking another: %v", err)
 			}
 		})
@@ -149,11 +161,11 @@ func TestProofSearch(t *testing.T) {
 	now := time.Now()
 	s := cl.store(func(c *Config) { c.Now = func() time.Time { return now } })
 	cl.filers[0].plan("ListEntries", dropped, dropped, dropped)
-	if err := s.c.CheckKeysFor(t.Context(), root); err == nil || errors.Is(err, ErrKeys) {
+	if err := s.c.CheckKeys(t.Context(), root); err == nil || errors.Is(err, ErrKeys) {
 		t.Errorf("a filer that fails: %v", err)
 	}
 	before := cl.filers[0].called("ListEntries")
-	if err := s.c.CheckKeysFor(t.Context(), root); !errors.Is(err, ErrKeys) {
+	if err := s.c.CheckKeys(t.Context(), root); !errors.Is(err, ErrKeys) {
 		t.Errorf("got %v", err)
 	}
 	if n := cl.filers[0].called("ListEntries") - before; n > proofListings {
@@ -162,13 +174,13 @@ func TestProofSearch(t *testing.T) {
 	// Beyond the bound, but there once it has been read.
 	cl.gateway(kek, "/buckets/lab/ml/t190", "_versions/2")
 	now = now.Add(noKeysAge)
-	if err := s.c.CheckKeysFor(t.Context(), root); !errors.Is(err, ErrKeys) {
+	if err := s.c.CheckKeys(t.Context(), root); !errors.Is(err, ErrKeys) {
 		t.Errorf("got %v", err)
 	}
 	if got := read(t, s.c.Table("/buckets/lab/ml/t190").(*store), "_versions/2"); !bytes.Equal(got, []byte("by the gateway")) {
 		t.Errorf("%q", got)
 	}
-	if err := s.c.CheckKeysFor(t.Context(), root); err != nil {
+	if err := s.c.CheckKeys(t.Context(), root); err != nil {
 		t.Error(err)
 	}
 }

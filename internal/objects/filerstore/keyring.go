@@ -37,19 +37,9 @@ type keyring struct {
 	unproven map[string]unproven
 }
 
-// CheckKeys is nil when tables under SSE-S3 can be read and written as far as
-// the key of this process goes, ErrKeys when not.
-func (c *Cluster) CheckKeys(ctx context.Context) error {
-	keys, err := c.sses3Keys(ctx)
-	if err != nil {
-		return err
-	}
-	return keys.Configured()
-}
-
-// CheckKeysFor is CheckKeys for one table whose bucket encrypts: the key must
-// also be known to be the gateway's before anything is written under it.
-func (c *Cluster) CheckKeysFor(ctx context.Context, dir string) error {
+// CheckKeys is nil when a table in a directory of a bucket under SSE-S3 can be written as far as
+// the key of this process goes, which must also be known to be the gateway's; ErrKeys when not.
+func (c *Cluster) CheckKeys(ctx context.Context, dir string) error {
 	s := c.Table(dir).(*store)
 	_, err := s.provenKeys(ctx)
 	return err

@@ -1,6 +1,7 @@
 package filerstore
 
 import (
+	"context"
 	"bytes"
 	"errors"
 	"strings"
@@ -49,12 +50,11 @@ func TestSSES3Keys(t *testing.T) {
 		if got := read(t, s, "plain"); string(got) != "plain" {
 			t.Errorf("%s: the plain object: %q", state, got)
 		}
-		if err := s.c.CheckKeys(t.Context()); errors.Is(err, ErrKeys) != (state != "another") {
+		if err := s.c.checkKeys(t.Context()); errors.Is(err, ErrKeys) != (state != "another") {
 			t.Errorf("%s: checking: %v", state, err)
 		}
-		if state == "another" {
-			// It can't be known to be the wrong one, and is as good for what is new.
-			continue
+		if err := s.c.CheckKeys(t.Context(), root); !errors.Is(err, ErrKeys) {
+			t.Errorf("%s: checking for the table: %v", state, err)
 		}
 		for what, err := range writes(t, s, "new") {
 			if !errors.Is(err, ErrKeys) || errors.Is(err, objects.ErrUnknown) || !strings.Contains(err.Error(), "bucket lab encrypts with SSE-S3") {
@@ -62,7 +62,7 @@ func TestSSES3Keys(t *testing.T) {
 			}
 		}
 		cl.putKEK(kek)
-		now = now.Add(noKeysAge)
+		now = now.Add(keysAge)
 		if got := read(t, s, "secret"); string(got) != "secret" {
 			t.Errorf("after %s: %q", state, got)
 		}
@@ -79,14 +79,14 @@ func TestKeyring(t *testing.T) {
 	c := cl.connect(func(c *Config) { c.Now = func() time.Time { return now } })
 	lookups := func() int { return cl.filers[0].called("LookupDirectoryEntry") }
 	cl.filers[0].plan("LookupDirectoryEntry", answers(codes.PermissionDenied, "no"))
-	if err := c.CheckKeys(t.Context()); !errors.Is(err, objects.ErrDenied) || errors.Is(err, ErrKeys) {
+	if err := c.checkKeys(t.Context()); !errors.Is(err, objects.ErrDenied) || errors.Is(err, ErrKeys) {
 		t.Errorf("got %v", err)
 	}
 	before := lookups()
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if err := c.CheckKeys(t.Context()); err != nil {
+			if err := c.checkKeys(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -97,12 +97,22 @@ func TestKeyring(t *testing.T) {
 	}
 	cl.putKEK("?")
 	now = now.Add(keysAge - 1)
-	if err := c.CheckKeys(t.Context()); err != nil {
+	if err := c.checkKeys(t.Context()); err != nil {
 		t.Error(err)
 	}
 	now = now.Add(1)
-	if err := c.CheckKeys(t.Context()); !errors.Is(err, ErrKeys) {
+	if err := c.checkKeys(t.Context()); !errors.Is(err, ErrKeys) {
 		t.Errorf("got %v", err)
+	}
+	cl.putKEK(kek)
+	now = now.Add(noKeysAge)
+	if err := c.checkKeys(t.Context()); err != nil {
+		t.Error(err)
+	}
+	delete(cl.entries, sses3.FileDir+"/"+sses3.FileName)
+	now = now.Add(keysAge)
+	if err := c.checkKeys(t.Context()); !errors.Is(err, ErrKeys) || !strings.Contains(err.Error(), "none is configured") {
+		t.Errorf("removed: %v", err)
 	}
 }
 
@@ -158,4 +168,14 @@ func TestSSES3Lost(t *testing.T) {
 		}
 		checkSealed(t, cl, name, noise(1000))
 	}
+}
+
+// checkKeys is nil when tables under SSE-S3 can be read and written as far as
+// the key of this process goes, ErrKeys when not.
+func (c *Cluster) checkKeys(ctx context.Context) error {
+	keys, err := c.sses3Keys(ctx)
+	if err != nil {
+		return err
+	}
+	return keys.Configured()
 }

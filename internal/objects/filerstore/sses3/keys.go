@@ -20,15 +20,21 @@ type Keys struct {
 	// kek is nil where none is configured.
 	kek        []byte
 	commitment bool
-	// proven: the KEK is known to be the cluster's.
+	// filed: the filers' File holds the KEK.
+	filed bool
+	// proven: a key was unwrapped with it.
 	proven atomic.Bool
 }
 
 // Proven tells that the KEK is known to be the one of the cluster's gateways:
-// the filers' File holds it, or a key has been unwrapped with it that somebody
-// stored with an object. A KEK from the configuration of this process alone may
-// be mistaken, and what is written under it nobody else could read.
+// a key has been unwrapped with it that somebody stored with an object.
 func (k *Keys) Proven() bool { return k.proven.Load() }
+
+// Likely tells that the KEK is the gateways' as long as nothing shows another:
+// they take it from the filers' File, too. One from the configuration of this
+// process alone may be mistaken, and what is written under it nobody else could
+// read.
+func (k *Keys) Likely() bool { return k.filed || k.Proven() }
 
 // Inherit takes over what is known about the KEK if it was the same.
 func (k *Keys) Inherit(from *Keys) {

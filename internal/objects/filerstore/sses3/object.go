@@ -20,12 +20,13 @@ type Object struct {
 	extended map[string][]byte
 }
 
-// NewObject makes a key for one object. It refuses a KEK that is not proven.
+// NewObject makes a key for one object. It refuses a KEK that is not even likely
+// to be the gateways'.
 func (k *Keys) NewObject() (*Object, error) {
 	if err := k.Configured(); err != nil {
 		return nil, err
 	}
-	if !k.Proven() {
+	if !k.Likely() {
 		return nil, fmt.Errorf("%w: nothing that is stored shows that the KEK of this process is the S3 gateway's", ErrKeys)
 	}
 	o := &Object{keys: k, id: newID()}

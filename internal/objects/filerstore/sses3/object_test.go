@@ -191,7 +191,6 @@ func TestObject(t *testing.T) {
 	plain := bytes.Repeat([]byte("no such text on a disk. "), 1000)
 	stored := slices.Clone(plain)
 	e := &filer_pb.Entry{Extended: o.Extended()}
-	var chunks []*filer_pb.FileChunk
 	for _, part := range [][2]int{{16000, 24000}, {0, 8192}, {8192, 16000}} {
 		c := &filer_pb.FileChunk{Offset: int64(part[0])}
 		if err := o.Encrypt(stored[part[0]:part[1]], c.Offset); err != nil {
@@ -200,7 +199,6 @@ func TestObject(t *testing.T) {
 		if err := o.Mark(c); err != nil {
 			t.Fatal(err)
 		}
-		chunks = append(chunks, c)
 		key, err := s3api.DeserializeSSES3Metadata(c.SseMetadata, weeds)
 		if err != nil {
 			t.Fatal(err)

@@ -24,13 +24,16 @@ func TestProven(t *testing.T) {
 	}
 	check := func(what string, k *Keys, want bool) {
 		t.Helper()
-		if _, err := k.NewObject(); k.Proven() != want || errors.Is(err, ErrKeys) == want {
-			t.Errorf("%s: proven %v, want %v; an object: %v", what, k.Proven(), want, err)
+		if _, err := k.NewObject(); k.Likely() != want || errors.Is(err, ErrKeys) == want {
+			t.Errorf("%s: likely %v, want %v; an object: %v", what, k.Likely(), want, err)
 		}
 	}
 	check("none", get(settings{}, File{}), false)
-	check("the filer's", get(settings{}, at), true)
-	check("the filer's, too", get(settings{kek: f.KEK}, at), true)
+	for what, k := range map[string]*Keys{"the filer's": get(settings{}, at), "the filer's, too": get(settings{kek: f.KEK}, at)} {
+		if check(what, k, true); k.Proven() {
+			t.Errorf("%s: proven by nothing", what)
+		}
+	}
 
 	k := get(settings{kek: f.KEK}, File{})
 	check("ours", k, false)

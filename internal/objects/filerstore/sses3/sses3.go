@@ -91,10 +91,7 @@ func load(s settings, f File) (*Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKeys, err)
 	}
-	k := &Keys{kek: kek, commitment: s.commitment}
-	// A gateway does without a key, rather than with one that is not the File's.
-	k.proven.Store(kek != nil && f.Exists)
-	return k, nil
+	return &Keys{kek: kek, commitment: s.commitment, filed: kek != nil && f.Exists}, nil
 }
 
 // resolve finds the KEK, nil when there is none.

@@ -1,6 +1,6 @@
-// Package cluster is a SeaweedFS cluster as the place of Lance tables: it joins what the catalog
+// Package onfilers is a SeaweedFS cluster as the place of Lance tables: it joins what the catalog
 // knows of a table with how its bytes are reached, into a location that package session opens.
-package cluster
+package onfilers
 
 import (
 	"context"
@@ -29,9 +29,12 @@ type Cluster struct {
 type Table struct {
 	catalog.Table
 	Location location.Location
-	// Err says why it must not be opened: table.ErrRefused, or filerstore.ErrKeys when its bucket
-	// encrypts and this process has not the key, or the error of finding that out.
+	// Err says why it must not be opened: table.ErrRefused.
 	Err error
+	// Sealed says why nothing can be written into it, and perhaps not all of it read:
+	// filerstore.ErrKeys when its bucket encrypts and this process has not the key, or the error
+	// of finding that out. What was there before its bucket began to encrypt can be read all the same.
+	Sealed error
 }
 
 // Connect connects to a cluster. The caller closes it, after all that was opened on it.
@@ -71,11 +74,9 @@ func (c *Cluster) Table(ctx context.Context, t catalog.Table) Table {
 		out.Err = fmt.Errorf("%s: %w: %s", t, table.ErrRefused, t.Refused)
 		return out
 	case t.Encrypted:
-		// Known before a job fails with it: a table that was there before its
-		// bucket began to encrypt can be read all the same.
-		if err := c.filers.CheckKeys(ctx); err != nil {
-			out.Err = fmt.Errorf("bucket %s encrypts with SSE-S3: %w", t.Bucket, err)
-			return out
+		// Known before a job fails with it.
+		if err := c.filers.CheckKeys(ctx, t.Dir); err != nil {
+			out.Sealed = fmt.Errorf("bucket %s encrypts with SSE-S3: %w", t.Bucket, err)
 		}
 	}
 	out.Location = c.location(t.Dir, t.String(), t.Encrypted)
