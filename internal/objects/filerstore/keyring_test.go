@@ -1,8 +1,8 @@
 package filerstore
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"sync"
