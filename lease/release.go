@@ -85,11 +85,11 @@ func (l *Leases) retire(h *held) {
 // A name is used once, so that a removal which comes late hits nobody else's tag,
 // and it never makes anything, so that it leaves a removed table alone.
 func (l *Leases) remove(h *held) {
+	l.removing <- struct{}{}
 	// The reader may be gone, and its context with it.
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
-	defer cancel()
-	l.removing <- struct{}{}
 	err := table.DeleteTag(ctx, h.store, h.tag)
+	cancel()
 	<-l.removing
 
 	l.mu.Lock()

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +27,7 @@ func TestReleaseFails(t *testing.T) {
 		{"denied", faultstore.Fail(objects.ErrDenied), 1, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			var mu sync.Mutex
 			n := 0
 			var w *world
 			wait, last := releaseDelay, time.Time{}
@@ -33,6 +35,8 @@ func TestReleaseFails(t *testing.T) {
 				if call.Op != faultstore.Delete || call.Phase != faultstore.Before {
 					return faultstore.Pass
 				}
+				mu.Lock() // removals at the end are done side by side
+				defer mu.Unlock()
 				now := w.clock.Now()
 				if gap := now.Sub(last); n > 0 && n < c.tries && gap != wait {
 					t.Errorf("%v between two tries, want %v", gap, wait)

@@ -6,37 +6,8 @@ import (
 	"testing"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
-	"github.com/seaweedfs/seaweed-lance/internal/objects/faultstore"
 	"github.com/seaweedfs/seaweed-lance/internal/pin"
 )
-
-// Any call that fails fails the open, and the next one works.
-func TestFaults(t *testing.T) {
-	no := errors.New("no")
-	w := newWorld(t)
-	w.put("types_22", 1)
-	s := newSession(t, Options{})
-	for p := range faultstore.Points() {
-		w.empty()
-		w.put("types_22", 1)
-		s.Forget(w.location())
-		open(t, s, w.location())
-		w.grow("types_22", 2, 2)
-		h := p.Hook(faultstore.Fail(no))
-		w.hook.Store(&h)
-		tab, err := s.Open(t.Context(), w.location())
-		if err == nil {
-			_, err = text(t.Context(), tab)
-		}
-		w.hook.Store(nil)
-		if err != nil && !errors.Is(err, no) {
-			t.Errorf("error %v", err)
-		}
-		if got := open(t, s, w.location()); got.Version() != 2 || textOf(t, got) != fresh(t, w.location()) {
-			t.Error("other rows after a failure")
-		}
-	}
-}
 
 func TestClose(t *testing.T) {
 	w := newWorld(t)

@@ -118,7 +118,7 @@ func TestLag(t *testing.T) {
 func TestLagWithoutMemory(t *testing.T) {
 	w := newWorld(t)
 	w.put("many_appends", 9)
-	s := newSession(t, Options{MetadataBytes: -1})
+	s := newSession(t, Options{MetadataBytes: -1, Now: newClock().Now})
 	w.hideAbove(8)
 	open(t, s, w.location())
 	w.hideAbove(9)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/location"
@@ -53,7 +54,7 @@ func again[T any](do func() (T, error)) (v T, err error) {
 
 func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 	v := view{key: location.Key(l), name: l.String()}
-	known := s.record(v.key)
+	known, now := s.record(v.key), s.now()
 	var err error
 	v.place, err = s.placeOf(ctx, l)
 	if errors.Is(err, ErrNoTable) {
@@ -78,7 +79,7 @@ func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 	}
 	ref := newest.Ref
 	if known != nil && known.ref.Name == ref.Name && known.ref.Token == ref.Token && ref.Token != "" {
-		v.rec = known.again(s.now())
+		v.rec = known.again(now)
 		s.counts.unchanged.Add(1)
 		return v, s.take(v.key, known, v.rec)
 	}
@@ -95,12 +96,12 @@ func (s *Session) lookOnce(ctx context.Context, l Location) (view, error) {
 		s.refuse(v.key, ref, err)
 		return v, err
 	}
-	return s.seen(ctx, v, known, t)
+	return s.seen(ctx, v, known, t, now)
 }
 
-// seen takes in a version that is not the known one.
-func (s *Session) seen(ctx context.Context, v view, known *record, t *table.Table) (view, error) {
-	ref, id, now := t.Ref(), s.idOf(t), s.now()
+// seen takes in a version that is not the known one, by a look that began at now.
+func (s *Session) seen(ctx context.Context, v view, known *record, t *table.Table, now time.Time) (view, error) {
+	ref, id := t.Ref(), s.idOf(t)
 	fresh := &record{id: id, ref: ref, naming: t.Naming(), checked: now, confirmed: now, extra: new(extra)}
 	if known == nil {
 		v.rec, v.read = fresh, t

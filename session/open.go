@@ -58,7 +58,7 @@ func (s *Session) newest(ctx context.Context, v view) (*Table, error) {
 // doubt makes the next look at a table ask the store. A version that the store did not
 // show before either is forgotten; one that it showed has been cleaned up since.
 func (s *Session) doubt(v view) error {
-	if v.rec.checked.After(v.rec.confirmed) {
+	if v.rec.lagging {
 		s.leave(v.key, v.rec)
 		return nil
 	}

@@ -19,13 +19,18 @@ type Version struct {
 	ETag string
 }
 
-const (
-	// maxListed bounds how many versions are remembered of a table.
-	maxListed = 1 << 12
-	// listedFor is how long a list of versions is used while there is no new one: others may have
-	// removed old ones meanwhile.
-	listedFor = time.Hour
-)
+// listedFor is how long a list of versions is used while there is no new one: others may have
+// removed old ones meanwhile.
+const listedFor = time.Hour
+
+// versionBytes is about what a Version takes besides its ETag.
+const versionBytes = 64
+
+// versionList is what the metadata cache has of a table's versions. It is never changed.
+type versionList struct {
+	versions []Version
+	listed   time.Time
+}
 
 // Recent is the newest version of a table as it was less than Freshness ago. A
 // table that has not changed since it was last looked at costs one listing of one entry, or
@@ -56,28 +61,43 @@ func (s *Session) recent(ctx context.Context, l Location) (view, error) {
 }
 
 // Versions are all versions of a table, the oldest first, as they were less than Freshness
-// ago; ones that were cleaned up may be among them for an hour. They are remembered as long as the
-// newest stays: a version that comes of age is seen without a call.
+// ago; ones that were cleaned up may be among them for an hour. As long as the newest stays they are kept like
+// manifests are: a version that comes of age is seen without a call.
 func (s *Session) Versions(ctx context.Context, l Location) ([]Version, error) {
 	v, err := s.recent(ctx, l)
 	if err != nil {
 		return nil, classify(err)
 	}
-	x := v.rec.extra
-	if known := x.list(s.now()); known != nil {
+	k := cacheKey{v.key, "versions", ""}
+	if token := v.rec.ref.Token; token != "" {
+		k.token = v.rec.ref.Name + " " + token
+	}
+	if known := s.listed(s.metadata.get(k)); known != nil {
 		return slices.Clone(known), nil
 	}
-	known, _, err := s.lists.do(ctx, cacheKey{v.key, v.rec.ref.Name, v.rec.ref.Token}, func(ctx context.Context) ([]Version, error) {
-		return s.list(ctx, l, x)
+	known, _, err := s.lists.do(ctx, k, func(ctx context.Context) ([]Version, error) {
+		return s.list(ctx, l, k, v.rec.generation)
 	})
 	return slices.Clone(known), classify(err)
 }
 
-func (s *Session) list(ctx context.Context, l Location, x *extra) ([]Version, error) {
-	now := s.now()
-	if known := x.list(now); known != nil {
+// listed are the versions in what is kept, nil when there are none that were listed lately.
+func (s *Session) listed(kept any) []Version {
+	known, _ := kept.(*versionList)
+	if known == nil {
+		return nil
+	}
+	if age := s.now().Sub(known.listed); age < 0 || age >= listedFor {
+		return nil
+	}
+	return known.versions
+}
+
+func (s *Session) list(ctx context.Context, l Location, k cacheKey, generation uint64) ([]Version, error) {
+	if known := s.listed(s.metadata.peek(k)); known != nil {
 		return known, nil // listed since
 	}
+	now := s.now()
 	p, err := s.placeOf(ctx, l)
 	if err != nil {
 		return nil, err
@@ -90,14 +110,12 @@ func (s *Session) list(ctx context.Context, l Location, x *extra) ([]Version, er
 		return nil, fmt.Errorf("%s: %w", l, ErrNoTable)
 	}
 	out := make([]Version, len(listing.Versions))
+	size := int64(0)
 	for i, r := range listing.Versions {
 		out[i] = versionOf(r)
+		size += versionBytes + int64(len(r.Token))
 	}
-	if len(out) <= maxListed {
-		x.mu.Lock()
-		x.versions, x.listed = out, now
-		x.mu.Unlock()
-	}
+	s.metadata.put(k, &versionList{out, now}, size, s.current(k.location, generation))
 	return out, nil
 }
 

@@ -114,6 +114,13 @@ func TestVersions(t *testing.T) {
 	check("an hour later", 8, [3]int64{2, 0, 0})
 	s.Forget(w.location())
 	check("forgotten", 8, [3]int64{2, 1, 1})
+	if x := s.Stats().Metadata; x.Entries != 2 || x.Bytes < 8*versionBytes {
+		t.Errorf("a manifest and a list: %+v", x)
+	}
+	// It counts for what may be kept at all.
+	s = newSession(t, Options{Now: c.Now, MetadataBytes: -1})
+	check("nothing is kept", 8, [3]int64{2, 1, 1})
+	check("nothing is kept, again", 8, [3]int64{1, 0, 0})
 }
 
 // A fact is looked for once at a time, and a failure is not kept.

@@ -17,6 +17,8 @@ type record struct {
 	naming     table.Naming
 	// checked is when the store was last asked, confirmed when it last showed this version.
 	checked, confirmed time.Time
+	// lagging tells that the store showed an older one when it was last asked.
+	lagging bool
 	// seen are the newest versions of before, the last one seen last.
 	seen []sighting
 	// extra belongs to this version of the table.
@@ -44,14 +46,14 @@ func (r *record) newer(ref table.VersionRef, n table.Naming, id string, now time
 // again is the record after the store has shown the same version.
 func (r *record) again(now time.Time) *record {
 	next := *r
-	next.checked, next.confirmed = now, now
+	next.checked, next.confirmed, next.lagging = now, now, false
 	return &next
 }
 
 // unconfirmed is the record after the store has shown an older version.
 func (r *record) unconfirmed(now time.Time) *record {
 	next := *r
-	next.checked = now
+	next.checked, next.lagging = now, true
 	return &next
 }
 
@@ -64,21 +66,8 @@ func (r *record) doubted() *record {
 
 // extra is what was found out about a version besides.
 type extra struct {
-	mu       sync.Mutex
-	versions []Version
-	listed   time.Time
-	facts    map[string]any
-}
-
-// list is the list of versions, nil when there is none that is young enough. It must
-// not be changed.
-func (x *extra) list(now time.Time) []Version {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if age := now.Sub(x.listed); age < 0 || age >= listedFor {
-		return nil
-	}
-	return x.versions
+	mu    sync.Mutex
+	facts map[string]any
 }
 
 func (x *extra) fact(name string) (any, bool) {

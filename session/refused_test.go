@@ -50,6 +50,9 @@ func TestRefusedIsRemembered(t *testing.T) {
 			if _, err := s.Open(t.Context(), w.location()); !errors.Is(err, c.want) || w.calls() != [3]int64{1, 0, 0} {
 				t.Errorf("opened with error %v", err)
 			}
+			now.add(refusedFor)
+			check("an hour later", [3]int64{1, 1, 1})
+			check("an hour later, again", [3]int64{})
 			w.grow("many_appends", 4, 4)
 			if tab, err := s.Open(t.Context(), w.location()); err != nil || tab.Version() != 4 {
 				t.Errorf("%v, error %v: a version that can be read", tab, err)

@@ -34,8 +34,8 @@ const (
 type Options struct {
 	// Tables is how many tables are kept open at most.
 	Tables int
-	// IndexBytes bounds what is kept of indices, MetadataBytes what is kept of manifests, and of the
-	// footers and column metadata of data files. Less than 0 keeps nothing.
+	// IndexBytes bounds what is kept of indices, MetadataBytes what is kept of manifests, of lists of
+	// them, and of the footers and column metadata of data files. Less than 0 keeps nothing.
 	IndexBytes, MetadataBytes int64
 	// IDKey is the key of a table's id in the metadata of its schema.
 	IDKey string

@@ -21,7 +21,8 @@ const jobVariable = "SEAWEED_LANCE_TEST_JOB"
 // job is what a process of its own is to do.
 type job struct {
 	Dir string
-	// Kind is "compact" or "cleanup".
+	// Kind is "compact" or "cleanup"; "hold" takes a lease on the newest version, says its tag and holds it
+	// until the process is ended.
 	Kind   string
 	Target int64
 	// Keep is the least number of versions that a cleanup leaves.
@@ -52,8 +53,12 @@ func work(text string) error {
 		return err
 	}
 	fmt.Println("ready")
-	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+	in := bufio.NewReader(os.Stdin)
+	if _, err := in.ReadString('\n'); err != nil {
 		return err
+	}
+	if j.Kind == "hold" {
+		return hold(j.Dir, in)
 	}
 	for range max(j.Times, 1) {
 		var result any

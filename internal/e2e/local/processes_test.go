@@ -19,6 +19,7 @@ import (
 type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
+	out *bufio.Reader
 	err bytes.Buffer
 }
 
@@ -42,7 +43,8 @@ func launch(t *testing.T, j job) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	p.out = bufio.NewReader(out)
+	if line, err := p.out.ReadString('\n'); err != nil {
 		p.cmd.Wait()
 		t.Fatalf("a process did not come up: %q, %v: %s", line, err, &p.err)
 	}

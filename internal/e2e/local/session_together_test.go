@@ -2,162 +2,128 @@ package local_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"path/filepath"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/seaweedfs/seaweed-lance/internal/e2e/oracle"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/pin"
+	"github.com/seaweedfs/seaweed-lance/lease"
 	"github.com/seaweedfs/seaweed-lance/session"
 )
 
-const (
-	partRows = 20
-	// An id says which table it was written for, in which version, and which row it is.
-	perTable, perVersion = 1_000_000, 1000
-)
-
-// nextStep appends a part to the table made n-th in a directory, or makes it: version v has the parts
-// of versions 1 to v.
-const nextStep = `
-import shutil
-import pyarrow as pa
-schema = pa.schema([("id", pa.int64())], metadata={"seaweedfs.table_id": str(n)} if marked else None)
-def part(v):
-    return pa.table([[n * per_table + v * per_version + i for i in range(rows)]], schema=schema)
-if version == 1:
-    shutil.rmtree(uri, ignore_errors=True)
-    lance.write_dataset(part(1), uri, schema=schema, mode="create")
-else:
-    lance.write_dataset(part(version), uri, mode="append")
-result = lance.dataset(uri).version
-`
-
-// contested is a table that is appended to, dropped and made again while it is read.
-type contested struct {
-	dir    string
-	marked bool
-	// n is the table that was made last, and whole.
-	n       atomic.Int64
-	version int
-}
-
-// step changes the table.
-func (c *contested) step(t *testing.T, lance *oracle.Lance, r *rand.Rand) {
-	t.Helper()
-	n := c.n.Load()
-	if c.version++; c.version > 5 || n == 0 || r.IntN(3) == 0 {
-		n, c.version = n+1, 1
-	}
-	var got int
-	lance.Do(t, "run", oracle.Args{"code": nextStep, "uri": c.dir, "n": n, "version": c.version, "marked": c.marked,
-		"rows": partRows, "per_table": perTable, "per_version": perVersion}, &got)
-	if got != c.version {
-		t.Fatalf("pylance made version %d, not %d", got, c.version)
-	}
-	c.n.Store(n)
-}
-
-// check reads the newest version, which must be all of a version of a table no older than the one before the
-// newest: an Open may join one that began earlier.
-func (c *contested) check(ctx context.Context, s *session.Session) error {
-	oldest := c.n.Load() - 1
-	tab, err := s.Open(ctx, session.Directory(c.dir))
-	if err != nil {
-		return err
-	}
-	rows, err := tab.Scan(ctx, session.ScanOptions{Threads: 1})
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	n, at := int64(-1), int64(0)
-	for batch, err := range rows.All(ctx) {
-		if err != nil {
-			return err
-		}
-		for _, id := range batch.Column(0).(*array.Int64).Int64Values() {
-			if n < 0 {
-				n = id / perTable
-			}
-			if want := n*perTable + (at/partRows+1)*perVersion + at%partRows; id != want {
-				return fmt.Errorf("row %d of version %d is %d, not %d", at, tab.Version(), id, want)
-			}
-			at++
-		}
-	}
-	if at != int64(tab.Version())*partRows {
-		return fmt.Errorf("version %d has %d rows", tab.Version(), at)
-	}
-	if n < oldest {
-		return fmt.Errorf("rows of table %d, when %d was whole", n, oldest+1)
-	}
-	return nil
-}
-
-// TestSessionTogether reads many tables from many goroutines while pylance appends to them, drops them and
-// makes them again.
+// TestSessionTogether reads many tables from many goroutines, half of the time under a lease, while pylance
+// appends to them, deletes, compacts and cleans up, and drops them and makes them again. Each read is compared with what
+// pylance has in that version of that table.
 func TestSessionTogether(t *testing.T) {
-	tables, readers, d := 8, 32, 3*time.Second
-	if full() {
-		tables, readers, d = 200, 1000, 2*time.Minute
+	places, readers, writers, windows, window := 12, 48, 2, 2, 2*time.Second
+	metadata, index := int64(200<<10), int64(16<<10)
+	if full() || underRace {
+		places, readers, writers, windows, window = 200, 1000, 4, 4, 30*time.Second
+		metadata, index = 1<<20, 64<<10
 	}
-	lance := oracle.Start(t, oracle.Newest)
-	s, err := session.New(session.Options{Tables: tables / 2, MetadataBytes: 1 << 20})
+	lances := make([]*oracle.Lance, writers)
+	for i := range lances {
+		lances[i] = oracle.Start(t, oracle.Newest)
+	}
+	s, err := session.New(session.Options{Tables: places / 2, MetadataBytes: metadata, IndexBytes: index})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	root, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
-	all := make([]*contested, tables)
+	book := newTagBook()
+	leases := lease.New(lease.Options{Holder: "together", Now: book.clock.Now, After: book.clock.After})
+	root := t.TempDir()
+	all := make([]*contested, places)
 	for i := range all {
-		all[i] = &contested{dir: filepath.Join(root, fmt.Sprint(i)), marked: i%2 == 0}
-		all[i].step(t, lance, r)
+		all[i] = newContested(root, i)
+		if err := all[i].step(lances[i%writers], rand.New(rand.NewPCG(1, uint64(i)))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var n tally
 	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	var good, gone atomic.Int64
 	for g := range readers {
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(3, uint64(g)))
-			for ctx.Err() == nil {
-				err := all[r.IntN(tables)].check(ctx, s)
-				switch {
-				case err == nil:
-					good.Add(1)
-				case errors.Is(err, session.ErrNoTable) || errors.Is(err, session.ErrGone):
-					gone.Add(1)
-				case ctx.Err() == nil:
+			x := &reader{s: s, leases: leases, tags: book, r: rand.New(rand.NewPCG(3, uint64(g))), n: &n, kept: make(map[*contested]keptTable)}
+			for ctx.Err() == nil && !t.Failed() {
+				c := all[x.r.IntN(places)]
+				// A read that has begun is read to its end.
+				if err := x.once(context.WithoutCancel(ctx), c, book.location(c.dir)); err != nil {
 					t.Error(err)
 				}
-				if x := s.Stats(); x.Metadata.Bytes > x.Metadata.Limit || x.Index.Bytes > x.Index.Limit || x.Tables > tables/2 {
+				if x := s.Stats(); x.Metadata.Bytes > metadata || x.Index.Bytes > index || x.Tables > places/2 {
 					t.Errorf("%+v", x)
 				}
 			}
 		})
 	}
-	steps := 0
-	for end := time.Now().Add(d); time.Now().Before(end) && !t.Failed(); steps++ {
-		all[r.IntN(tables)].step(t, lance, r)
+	begin, steps := time.Now(), 0
+	for range windows {
+		steps += change(t, all, lances, time.Now().Add(window))
+		book.pass()
 	}
-	cancel()
+	took := time.Since(begin)
+	stop()
 	wg.Wait()
+	written := book.written.Load()
 	for _, c := range all {
-		if err := c.check(t.Context(), s); err != nil {
-			t.Errorf("in the end: %v", err)
-		}
+		isNewest(t, s, book, c)
 	}
-	x := s.Stats()
-	if good.Load() == 0 || x.StartOvers == 0 || x.Moves == 0 {
-		t.Errorf("%d reads, %+v", good.Load(), x)
+	x, y := s.Stats(), leases.Stats()
+	versions, tags, twice := book.counts()
+	if len(twice) > 0 {
+		t.Errorf("%d versions got more than one tag within five minutes: %v", len(twice), twice)
 	}
-	t.Logf("%d steps, %d reads, %d of tables that were not there, %+v", steps, good.Load(), gone.Load(), x)
+	if versions != tags || written < int64(tags) || written-int64(tags) > n.untagged.Load() || y.Taken < int64(tags) {
+		t.Errorf("%d tags were written, %d pinned %d versions, %d takes found them gone, %+v", written, tags, versions, n.untagged.Load(), y)
+	}
+	if n.reads.Load() == 0 || n.leased.Load() == 0 || x.StartOvers == 0 || x.Moves == 0 || x.Metadata.Evicted == 0 || x.Index.Entries+int(x.Index.Evicted) == 0 {
+		t.Errorf("%d reads, %d leased, %+v", n.reads.Load(), n.leased.Load(), x)
+	}
+	if err := leases.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, c := range all {
+		untagged(t, c.dir)
+	}
+	t.Logf("%d steps and %d reads (%.0f/s; %d leased, %d of older versions) of %d rows; no table %d, gone %d; %d tags written for %d versions; %+v; %+v",
+		steps, n.reads.Load(), float64(n.reads.Load())/took.Seconds(), n.leased.Load(), n.older.Load(), n.rows.Load(),
+		n.noTable.Load(), n.gone.Load(), written, versions, x, y)
+}
+
+// isNewest makes sure that when all is quiet the newest version is opened and whole.
+func isNewest(t *testing.T, s *session.Session, book *tagBook, c *contested) {
+	t.Helper()
+	want := c.newest(time.Now())
+	tab, err := s.Open(t.Context(), book.location(c.dir))
+	if err != nil {
+		t.Errorf("in the end: %v", err)
+		return
+	}
+	x := &reader{r: rand.New(rand.NewPCG(9, uint64(c.place))), n: new(tally)}
+	got, err := x.scan(t.Context(), c, tab)
+	if err != nil || got != want.table || tab.Version() != want.version {
+		t.Errorf("in the end place %d has version %d of table %d, and not %d of %d: %v", c.place, tab.Version(), got, want.version, want.table, err)
+	}
+}
+
+// untagged makes sure that no lease has left a tag.
+func untagged(t *testing.T, dir string) {
+	t.Helper()
+	names, err := table.TagNames(t.Context(), store(t, dir))
+	if err != nil {
+		t.Error(err)
+	}
+	if slices.ContainsFunc(names, func(tag string) bool { _, ok := pin.ParseTag(tag); return ok }) {
+		t.Errorf("tags left in %s: %q", dir, names)
+	}
 }

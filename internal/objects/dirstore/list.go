@@ -41,7 +41,15 @@ func (s *Store) List(ctx context.Context, dir, from string, limit int) ([]object
 		return nil, failure("listing", dir, err)
 	}
 	defer d.Close()
-	names, err := namesFrom(ctx, d, from)
+	f, err := d.Open(".")
+	if missing(err) {
+		return nil, nil // pruned since it was opened
+	}
+	if err != nil {
+		return nil, failure("listing", dir, err)
+	}
+	defer f.Close()
+	names, err := namesFrom(ctx, f, from)
 	if missing(err) {
 		return nil, nil // pruned since it was opened
 	}
@@ -56,7 +64,7 @@ func (s *Store) List(ctx context.Context, dir, from string, limit int) ([]object
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", dir, err)
 		}
-		e, err := s.listed(d, p, name)
+		e, err := s.listed(d, f, p, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed since its name was read
 		}
@@ -68,13 +76,8 @@ func (s *Store) List(ctx context.Context, dir, from string, limit int) ([]object
 	return page, nil
 }
 
-// namesFrom returns the names in d that are not below from, sorted.
-func namesFrom(ctx context.Context, d *os.Root, from string) ([]string, error) {
-	f, err := d.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+// namesFrom returns the names in f that are not below from, sorted.
+func namesFrom(ctx context.Context, f *os.File, from string) ([]string, error) {
 	var names []string
 	for {
 		if err := ctx.Err(); err != nil {
@@ -98,28 +101,42 @@ func namesFrom(ctx context.Context, d *os.Root, from string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// listed is the entry of one name in the directory dir, which d is open on.
-func (s *Store) listed(d *os.Root, dir, name string) (objects.Entry, error) {
+// listed is the entry of one name in the directory dir, which d and f are open on.
+func (s *Store) listed(d *os.Root, f *os.File, dir, name string) (objects.Entry, error) {
 	fi, err := d.Lstat(name)
 	if err != nil {
 		return objects.Entry{}, err
 	}
-	at := d
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		// From the table's root: a link may lead to another of its directories.
 		// One that leads nowhere, or outside, is listed as itself.
 		path := filepath.Join(dir, name)
-		if target, err := s.root.Stat(path); err == nil {
-			fi, at, name = target, s.root, path
+		if target, err := s.root.Stat(path); err == nil && !target.IsDir() {
+			return s.linked(path, target)
+		} else if err == nil {
+			fi = target
 		}
 	}
-	e := objects.Entry{Name: filepath.Base(name), Dir: fi.IsDir()}
-	if e.Dir {
-		return e, nil
+	if fi.IsDir() {
+		return objects.Entry{Name: name, Dir: true}, nil
 	}
-	id, err := nameID(at, name, fi)
+	id, err := nameID(d, f, name, fi)
 	if err != nil {
 		return objects.Entry{}, err
 	}
-	return entry(e.Name, fi, id), nil
+	return entry(name, fi, id), nil
+}
+
+// linked is the entry of a link to a file.
+func (s *Store) linked(path string, target fs.FileInfo) (objects.Entry, error) {
+	top, err := s.root.Open(".")
+	if err != nil {
+		return objects.Entry{}, err
+	}
+	defer top.Close()
+	id, err := nameID(s.root, top, path, target)
+	if err != nil {
+		return objects.Entry{}, err
+	}
+	return entry(filepath.Base(path), target, id), nil
 }

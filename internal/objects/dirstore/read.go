@@ -57,13 +57,13 @@ func fileEntry(f *os.File, name string) (objects.Entry, error) {
 	return entry(name, fi, id), nil
 }
 
-// entry describes a file whose number in its file system is id.
-func entry(name string, fi os.FileInfo, id uint64) objects.Entry {
+// entry describes a file of that id.
+func entry(name string, fi os.FileInfo, id string) objects.Entry {
 	return objects.Entry{
 		Name:    name,
 		Size:    fi.Size(),
 		ModTime: fi.ModTime(),
-		Token:   fmt.Sprintf("%d-%d-%d", id, fi.Size(), fi.ModTime().UnixNano()),
+		Token:   fmt.Sprintf("%s-%d-%d", id, fi.Size(), fi.ModTime().UnixNano()),
 	}
 }
 

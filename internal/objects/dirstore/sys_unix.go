@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,18 +19,28 @@ const openFlags = syscall.O_NONBLOCK
 // dirsSync tells that a directory can be synced.
 const dirsSync = true
 
-// fileID is the number of an open file in its file system.
-func fileID(_ *os.File, fi fs.FileInfo) (uint64, error) {
-	st, ok := fi.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, fmt.Errorf("inode of %s: unknown", fi.Name())
-	}
-	return uint64(st.Ino), nil
+// fileID tells an open file from all others of its file system that there are or were.
+func fileID(f *os.File, fi fs.FileInfo) (string, error) {
+	ino, err := inode(fi)
+	return ino + birth(f, "", 0), err
 }
 
-// nameID is the number of a file that fi describes.
-func nameID(_ *os.Root, _ string, fi fs.FileInfo) (uint64, error) {
-	return fileID(nil, fi)
+// nameID is the fileID of a file that fi describes, at a path in dir.
+func nameID(_ *os.Root, dir *os.File, p string, fi fs.FileInfo) (string, error) {
+	flags := 0
+	if fi.Mode()&fs.ModeSymlink != 0 {
+		flags = unix.AT_SYMLINK_NOFOLLOW // one that leads nowhere
+	}
+	ino, err := inode(fi)
+	return ino + birth(dir, p, flags), err
+}
+
+func inode(fi fs.FileInfo) (string, error) {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", fmt.Errorf("inode of %s: unknown", fi.Name())
+	}
+	return strconv.FormatUint(uint64(st.Ino), 10), nil
 }
 
 // removeFile removes a name that is not a directory's.

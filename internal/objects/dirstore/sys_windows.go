@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"golang.org/x/sys/windows"
 )
@@ -15,31 +16,31 @@ const openFlags = 0
 // dirsSync: the file system journals names by itself.
 const dirsSync = false
 
-// fileID is the number of an open file in its file system.
-func fileID(f *os.File, _ fs.FileInfo) (uint64, error) {
+// fileID is the number of an open file in its file system, which is not given again.
+func fileID(f *os.File, _ fs.FileInfo) (string, error) {
 	c, err := f.SyscallConn()
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	var d windows.ByHandleFileInformation
 	var done error
 	if err := c.Control(func(h uintptr) {
 		done = windows.GetFileInformationByHandle(windows.Handle(h), &d)
 	}); err != nil {
-		return 0, err
+		return "", err
 	}
-	return uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow), done
+	return strconv.FormatUint(uint64(d.FileIndexHigh)<<32|uint64(d.FileIndexLow), 10), done
 }
 
-// nameID is the number of a file that fi describes. Directory listings don't
+// nameID is the fileID of a file that fi describes. Directory listings don't
 // have it, so that the file must be opened.
-func nameID(root *os.Root, p string, fi fs.FileInfo) (uint64, error) {
+func nameID(root *os.Root, _ *os.File, p string, fi fs.FileInfo) (string, error) {
 	if !fi.Mode().IsRegular() {
-		return 0, nil
+		return "", nil
 	}
 	f, err := root.Open(p)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer f.Close()
 	return fileID(f, fi)

@@ -184,11 +184,16 @@ func (w *writer) seal(ctx context.Context) (objects.Entry, error) {
 	}
 	// Where times can't be set, the file system's own will do.
 	_ = w.s.root.Chtimes(w.temp, time.Time{}, w.s.date())
-	fi, err := w.s.root.Lstat(w.temp)
+	f, err := w.s.root.Open(w.temp)
 	if err != nil {
 		return objects.Entry{}, w.lost(err)
 	}
-	id, err := nameID(w.s.root, w.temp, fi)
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return objects.Entry{}, w.lost(err)
+	}
+	id, err := fileID(f, fi)
 	if err != nil {
 		return objects.Entry{}, w.lost(err)
 	}
