@@ -79,8 +79,8 @@ func (h *handler) runOn(ctx context.Context, cluster *plugin_pb.ClusterContext, 
 		o, err = t.run(ctx, e, p.report)
 		return err
 	})
+	h.tables.changed(ctx, e)
 	if o.changed {
-		h.tables.changed(ctx, e)
 		h.observer.again(ctx, h.jobType, e)
 	}
 	return o, err

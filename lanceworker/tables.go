@@ -59,7 +59,9 @@ type acquaintance struct {
 // outlook is a forecast and how long it is good for.
 type outlook struct {
 	cleanup.Forecast
-	made, until time.Time
+	made time.Time
+	// until is when it has to be made again; zero where it may be used until it can be.
+	until time.Time
 	// good is how long it counts as true while it says that something is due.
 	good time.Duration
 }
@@ -83,9 +85,15 @@ func (t *tables) look(ctx context.Context, e entry) (sighting, error) {
 	name, now := encodeID(e.id), t.now()
 	t.mu.Lock()
 	k := t.mu.known[name]
+	same := k != nil && k.newest.Version == newest.Version && k.newest.ETag == newest.ETag
+	var recent bool
+	var calls int
+	if same {
+		recent = fresh(k.looked, now, t.lookAfter(name))
+		calls = 1 + cost(k.dataset) // for the outlook, which begins anew, too
+	}
 	t.mu.Unlock()
-	another := k == nil || k.newest.Version != newest.Version || k.newest.ETag != newest.ETag
-	if !another && (fresh(k.looked, now, t.lookAfter(name)) || !t.again.take(1)) {
+	if same && (recent || !t.again.take(calls)) {
 		return sighting{e, k}, nil
 	}
 	return t.meet(ctx, e, newest)
@@ -151,12 +159,20 @@ func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cle
 	t.mu.Lock()
 	o, ok := s.known.outlooks[p]
 	d := s.known.dataset
+	var last outlook
+	for _, x := range s.known.outlooks {
+		if x.made.After(last.made) {
+			last = x
+		}
+	}
 	t.mu.Unlock()
-	if ok && now.Before(o.until) {
+	if ok && (o.until.IsZero() || now.Before(o.until)) {
+		due := o.Due(p, now)
 		switch {
-		case fresh(o.made, now, dueFor), !o.Stale(p, now), o.Held(p, now):
+		case fresh(o.made, now, dueFor):
 			return o.Forecast, nil
-		case o.Due(p, now) && (fresh(o.made, now, o.good) || !t.again.take(cost(d))):
+		case o.Stale(p, now) && !due && !o.Held(p, now): // it has come of age
+		case !due && fresh(o.made, now, t.lookAfter(encodeID(s.id))), due && fresh(o.made, now, o.good), !t.again.take(cost(d)):
 			return o.Forecast, nil
 		}
 	}
@@ -164,8 +180,8 @@ func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cle
 	if err != nil {
 		return cleanup.Forecast{}, err
 	}
-	o = outlook{made: now, until: now.Add(2 * lookEvery), good: max(dueFor, 2*o.good)}
-	o.Forecast, err = cleanup.Look(ctx, store, cleanup.Looking{
+	o = outlook{made: now, good: max(dueFor, 2*o.good)}
+	in := cleanup.Looking{
 		MinVersions: p.MinVersions, Retain: p.Retain, Now: now,
 		NoRecords: !d.Records, NoRefs: !d.Refs,
 		Abandoned: func(tag string) bool {
@@ -174,7 +190,15 @@ func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cle
 			}
 			return pin.Abandoned(tag, now)
 		},
-	})
+	}
+	// A look just before, for another policy or to count the versions, spares most of this one.
+	told := false
+	if fresh(last.made, now, dueFor) {
+		o.Forecast, told, err = last.Refine(ctx, store, in)
+	}
+	if err == nil && !told {
+		o.Forecast, err = cleanup.Look(ctx, store, in)
+	}
 	if err != nil {
 		return cleanup.Forecast{}, err
 	}
@@ -203,8 +227,21 @@ func (t *tables) planBy(p cleanup.Policy) {
 	t.mu.policy = p
 }
 
-// facts reads what admin shows of the newest version.
+// facts are what admin shows of the newest version. Of one that was just seen they cost no call.
 func (t *tables) facts(ctx context.Context, e entry) (facts, error) {
+	kept, err := t.Session.Fact(ctx, e.place, "facts", func(_ context.Context, v *session.Table) (any, error) {
+		f := factsOf(pin.Of(v).Table)
+		if len(f.schema) > keptSchema {
+			return facts{}, nil
+		}
+		return f, nil
+	})
+	if err != nil {
+		return facts{}, err
+	}
+	if f, _ := kept.(facts); f.version > 0 {
+		return f, nil
+	}
 	v, err := t.Session.Open(ctx, e.place)
 	if err != nil {
 		return facts{}, err
@@ -225,8 +262,8 @@ func (t *tables) versions(ctx context.Context, e entry) (int, error) {
 	return f.Versions, err
 }
 
-// changed drops what is known of a table that a job has changed, and takes note of its
-// newest version. What the job had pinned nobody will read again: it need not wait for that.
+// changed drops what is known of a table that a job was at work on, also when it found nothing to do,
+// and takes note of its newest version. What the job had pinned nobody will read again: it need not wait for that.
 func (t *tables) changed(ctx context.Context, e entry) {
 	// What is not removed now is later.
 	_ = t.unpinIdle(ctx, e)
