@@ -166,12 +166,13 @@ func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cle
 		}
 	}
 	t.mu.Unlock()
-	if ok && (o.until.IsZero() || now.Before(o.until)) {
+	if ok {
 		due := o.Due(p, now)
 		switch {
 		case fresh(o.made, now, dueFor):
 			return o.Forecast, nil
 		case o.Stale(p, now) && !due && !o.Held(p, now): // it has come of age
+		case !o.until.IsZero() && !now.Before(o.until) && t.again.take(cost(d)):
 		case !due && fresh(o.made, now, t.lookAfter(encodeID(s.id))), due && fresh(o.made, now, o.good), !t.again.take(cost(d)):
 			return o.Forecast, nil
 		}
@@ -183,7 +184,7 @@ func (t *tables) outlook(ctx context.Context, s sighting, p cleanup.Policy) (cle
 	o = outlook{made: now, good: max(dueFor, 2*o.good)}
 	in := cleanup.Looking{
 		MinVersions: p.MinVersions, Retain: p.Retain, Now: now,
-		NoRecords: !d.Records, NoRefs: !d.Refs,
+		NoRecords: !d.Records, NoRefs: !d.Refs, NoBranches: !d.Branches,
 		Abandoned: func(tag string) bool {
 			if _, lease := pin.ParseTag(tag); lease {
 				o.until = now.Add(leasedFor)
@@ -215,7 +216,10 @@ func cost(d catalog.Dataset) int {
 		n++
 	}
 	if d.Refs {
-		n += 2
+		n++
+	}
+	if d.Refs && d.Branches {
+		n++
 	}
 	return n
 }

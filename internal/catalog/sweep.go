@@ -17,8 +17,10 @@ const (
 	deregistered = ".lance-deregistered"
 	// versions is where a dataset's versions are; without it there are none.
 	versions = "_versions"
-	// refs and journals are where tags and branches are, and the journals of maintenance.
+	// refs, branches and journals are where it is said which tags and branches there are, where branches
+	// keep their versions, and where the journals of maintenance are.
 	refs     = "_refs"
+	branches = "tree"
 	journals = "_maintenance"
 	// headPage is enough for all that sorts between them in a dataset's
 	// directory; with more there, everything counts as being there.
@@ -126,14 +128,14 @@ type Dataset struct {
 	Withdrawn bool
 	// Written: there is at least a place for versions.
 	Written bool
-	// Refs and Records: there may be tags or branches, and what jobs note about themselves.
-	Refs, Records bool
+	// Refs, Branches and Records: there may be tags, branches, and what jobs note about themselves.
+	Refs, Branches, Records bool
 }
 
 // Dataset reads one page of a table's directory, which tells all of it. A
 // table whose directory is not known counts as in use, so that it is heard of.
 func (c *Catalog) Dataset(ctx context.Context, t Table) (Dataset, error) {
-	whole := Dataset{Written: true, Refs: true, Records: true}
+	whole := Dataset{Written: true, Refs: true, Branches: true, Records: true}
 	if t.Dir == "" {
 		return whole, nil
 	}
@@ -153,6 +155,8 @@ func (c *Catalog) Dataset(ctx context.Context, t Table) (Dataset, error) {
 			d.Written = true
 		case refs:
 			d.Refs = true
+		case branches:
+			d.Branches = true
 		case journals:
 			d.Records = true
 		}

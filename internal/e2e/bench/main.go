@@ -4,7 +4,8 @@
 //	go run ./internal/e2e/bench
 //
 // and with -what scan a scan against pylance's to_batches, on one table for each family of types, both with
-// two threads, from the page cache.
+// two threads, from the page cache. With -what sweep it is about clusters: what a worker's sweeps over
+// many tables cost (see the program sweep below).
 //
 // Each run is a process of its own. Wall time, processor time and peak memory are
 // taken inside it, from just before the table is opened to the last commit, so
@@ -59,9 +60,11 @@ func main() {
 	rows := flag.Int("rows", 5000, "rows of a fragment")
 	work := flag.String("dir", "", "where to work (default: a temporary directory)")
 	asJSON := flag.Bool("json", false, "print one JSON object")
-	what := flag.String("what", "compact", "what to measure: compact or scan")
+	what := flag.String("what", "compact", "what to measure: compact, scan or sweep")
 	megabytes := flag.Int("megabytes", 500, "size of each table of a scan")
 	version := flag.String("version", "2.2", "file version of the tables of a scan")
+	tables := flag.String("tables", "1000,10000", "numbers of tables that are swept")
+	sweeps := flag.Int("sweeps", 3, "sweeps over each number of tables")
 	family := flag.String("family", "", "scan this family of types alone")
 	flag.Parse()
 	var err error
@@ -70,8 +73,10 @@ func main() {
 		err = bench(*rounds, *fragments, *rows, *work, *asJSON)
 	case "scan":
 		err = benchScan(scanOptions{*rounds, *megabytes, *version, *family, *work, *asJSON})
+	case "sweep":
+		err = benchSweep(*tables, *sweeps, *asJSON)
 	default:
-		err = fmt.Errorf("-what %s: neither compact nor scan", *what)
+		err = fmt.Errorf("-what %s: neither compact, scan nor sweep", *what)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -124,6 +124,7 @@ func TestLookCalls(t *testing.T) {
 		"young with tags":              {manyTags, Looking{Retain: 10 * time.Hour, NoRecords: true}, 1, 0, 2},
 		"young, and the journal":       {nil, Looking{Retain: 10 * time.Hour}, 2, 0, 2},
 		"due":                          {nil, Looking{Retain: time.Hour, NoRecords: true, NoRefs: true}, 1, 0, 2},
+		"due, and tags":                {nil, Looking{Retain: time.Hour, NoRecords: true, NoBranches: true}, 2, 0, 2},
 		"due, and tags and branches":   {nil, Looking{Retain: time.Hour, NoRecords: true}, 3, 0, 2},
 		"due, five tagged":             {manyTags, Looking{Retain: time.Hour, NoRecords: true}, 3, 0, 8},
 		"five tagged, none due":        {manyTags, Looking{Retain: 5 * time.Hour, NoRecords: true}, 3, 0, 8},

@@ -23,11 +23,20 @@ type Looking struct {
 	// out when no version is that old: a shorter one then finds it stale.
 	Retain time.Duration
 	Now    time.Time
-	// NoRecords and NoRefs say that the table has no directory of that kind, so
+	// NoRecords, NoRefs and NoBranches say that the table has no directory of that kind, so
 	// that it need not be listed.
-	NoRecords, NoRefs bool
+	NoRecords, NoRefs, NoBranches bool
 	// Abandoned tells which tags pin nothing any more; nil means that none is.
 	Abandoned func(tag string) bool
+}
+
+// readPins reads those that there may be.
+func (in Looking) readPins(ctx context.Context, s objects.Store) (pins, error) {
+	p := make(pins)
+	if err := p.addTags(ctx, s, in.Abandoned); err != nil || in.NoBranches {
+		return p, err
+	}
+	return p, p.addBranches(ctx, s)
 }
 
 // Look finds out when a run would remove a version or finish something. It lists versions and
@@ -115,7 +124,7 @@ func (f *Forecast) age(ctx context.Context, s objects.Store, l *table.Openable, 
 			}
 			f.pins = true
 			if !in.NoRefs {
-				if pinned, err = readPins(ctx, s, in.Abandoned); err != nil {
+				if pinned, err = in.readPins(ctx, s); err != nil {
 					return err
 				}
 			}

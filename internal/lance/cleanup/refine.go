@@ -23,7 +23,7 @@ func (f Forecast) Refine(ctx context.Context, s objects.Store, in Looking) (g Fo
 		return g, true, nil
 	}
 	if !f.pins && !in.NoRefs {
-		pinned, err := readPins(ctx, s, in.Abandoned)
+		pinned, err := in.readPins(ctx, s)
 		if err != nil {
 			return Forecast{}, false, err
 		}

@@ -57,25 +57,36 @@ type pins map[uint64]string
 // readPins finds them. Tags that are abandoned, if that is to be asked, pin nothing.
 func readPins(ctx context.Context, s objects.Store, abandoned func(tag string) bool) (pins, error) {
 	p := make(pins)
+	if err := p.addTags(ctx, s, abandoned); err != nil {
+		return nil, err
+	}
+	return p, p.addBranches(ctx, s)
+}
+
+func (p pins) addTags(ctx context.Context, s objects.Store, abandoned func(tag string) bool) error {
 	tags, err := table.Tags(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, t := range tags {
 		if t.Branch == "" && (abandoned == nil || !abandoned(t.Name)) {
 			p[t.Version] = fmt.Sprintf("tag %q names it", t.Name)
 		}
 	}
+	return nil
+}
+
+func (p pins) addBranches(ctx context.Context, s objects.Store) error {
 	branches, err := table.Branches(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, b := range branches {
 		if b.ParentBranch == "" {
 			p[b.ParentVersion] = fmt.Sprintf("branch %q starts at it", b.Name)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // look surveys the table. The order matters: a tag that is made for a version
