@@ -8,6 +8,7 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 	pluginworker "github.com/seaweedfs/seaweedfs/weed/plugin/worker"
 
+	"github.com/seaweedfs/seaweed-lance/internal/catalog"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
@@ -32,9 +33,9 @@ func (h *handler) execute(ctx context.Context, request *plugin_pb.ExecuteJobRequ
 	if stopped := context.Cause(ctx); err != nil && errors.Is(stopped, errStopping) {
 		err = fmt.Errorf("%w: %w", stopped, err)
 	}
-	// Another commit made the plan of this run pointless: that is the other
-	// one's success, and nobody's failure.
-	if errors.Is(err, table.ErrConflict) {
+	// Another commit made the plan of this run pointless, or the table was dropped: that is
+	// the other one's success, and nobody's failure.
+	if errors.Is(err, table.ErrConflict) || errors.Is(err, catalog.ErrNotFound) {
 		o.preempted, err = err.Error(), nil
 	}
 	if o.preempted != "" {

@@ -3,11 +3,14 @@ package lanceworker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
+
+	"github.com/seaweedfs/seaweed-lance/internal/catalog"
 )
 
 // does is a job that ends at once.
@@ -229,5 +232,18 @@ func TestStopGivesUp(t *testing.T) {
 	end()
 	if err := jobs.Stop(t.Context()); err != nil {
 		t.Errorf("Stop after the end: %v", err)
+	}
+}
+
+// A table that was dropped or deregistered since it was proposed is nobody's failure.
+func TestExecuteOnADroppedTable(t *testing.T) {
+	r := newRig(t, does(outcome{}, nil), lakeOf("a"))
+	r.lake.missing = fmt.Errorf("finding table b: %w: it is deregistered", catalog.ErrNotFound)
+	e := new(execution)
+	if err := r.Execute(t.Context(), jobOn("b"), e); err != nil {
+		t.Fatal(err)
+	}
+	if !e.completed.GetSuccess() || !strings.Contains(e.completed.GetResult().GetSummary(), "deregistered") {
+		t.Errorf("completed %v", e.completed)
 	}
 }

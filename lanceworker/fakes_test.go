@@ -45,6 +45,8 @@ type fakeLake struct {
 	entries []entry
 	err     error
 	closed  int
+	// missing, where it is set, is what a table that is not there is looked up with.
+	missing error
 	// followed are the filers that it was turned to.
 	followed [][]string
 	// unfollowed is what turning fails with.
@@ -58,6 +60,9 @@ func (l *fakeLake) find(_ context.Context, id []string) (entry, error) {
 		if encodeID(e.id) == encodeID(id) {
 			return e, nil
 		}
+	}
+	if l.missing != nil {
+		return entry{}, l.missing
 	}
 	return entry{}, fmt.Errorf("no table %s", encodeID(id))
 }

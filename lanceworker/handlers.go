@@ -97,6 +97,7 @@ func (w *workshop) companion() *companion.Companion {
 		read: func(ctx context.Context, e entry, rows int) (sample, error) {
 			return sampler{columns: previewColumns, bytes: previewBytes}.read(ctx, w.tables.Pins, e.place, rows)
 		},
+		seen: func(ctx context.Context, e entry) { w.observer.again(ctx, compactType, e) },
 	}
 	return companion.New(companion.Options{
 		Admin:    w.adminAddress,

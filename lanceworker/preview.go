@@ -25,6 +25,8 @@ type previewer struct {
 	metrics *metrics
 	guard   func(what string, f func() error) error
 	read    func(ctx context.Context, e entry, rows int) (sample, error)
+	// seen has admin's page of the table say what its rows now say.
+	seen func(ctx context.Context, e entry)
 }
 
 // answer never fails: what went wrong is part of the answer.
@@ -66,5 +68,6 @@ func (p *previewer) sample(ctx context.Context, r *plugin_pb.RequestObjectPrevie
 	if err != nil {
 		return sample{}, fmt.Errorf("reading %s: %w", name, err)
 	}
+	p.seen(ctx, e)
 	return s, nil
 }

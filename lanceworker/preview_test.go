@@ -10,7 +10,7 @@ import (
 )
 
 func newPreviewer(r *rig, read func(ctx context.Context, e entry, rows int) (sample, error)) *previewer {
-	return &previewer{lakes: r.lakes, metrics: r.metrics, read: read,
+	return &previewer{lakes: r.lakes, metrics: r.metrics, read: read, seen: func(context.Context, entry) {},
 		guard: func(what string, f func() error) error { return guard(r.log, what, f) }}
 }
 

@@ -18,7 +18,8 @@
 // module's own looks at them again and puts the version back, Lance's does not.
 //
 // All holders of a version share one tag: the same location, version and ETag of
-// its manifest. It goes 10 s after the last of them released it. A holder that
+// its manifest. Only the first looks whether the version is there; a tag that people remove while it is in use
+// protects nobody any more. It goes 10 s after the last of them released it. A holder that
 // comes more than 5 minutes after a tag was made gets a new one, so that the age
 // of a tag in use says how long its oldest reader has been at work.
 //

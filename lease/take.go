@@ -47,7 +47,8 @@ type flight struct {
 // Take pins the version until the Lease is released. It waits for a tag that
 // another call is making for the same version, but under its own context.
 //
-// An error is ErrGone, ErrClosed, the context's, or that of a store that could
+// An error is ErrGone, ErrClosed, the context's, session.ErrRefused for a version of a branch, whose
+// readers have to do without, or that of a store that could
 // not be asked; the caller then has no lease and must not rely on the version.
 func (l *Leases) Take(ctx context.Context, t *session.Table) (*Lease, error) {
 	return l.pin(ctx, pin.Of(t))
@@ -63,7 +64,7 @@ func (l *Leases) pin(ctx context.Context, v pin.Version) (*Lease, error) {
 
 func (l *Leases) take(ctx context.Context, v pin.Version) (*Lease, error) {
 	if b := v.Table.Manifest().GetBranch(); b != "" {
-		return nil, fmt.Errorf("it is of branch %q, and branches can't be leased", b)
+		return nil, fmt.Errorf("%w: it is of branch %q, whose tags belong to the root of the table", session.ErrRefused, b)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (l *Leases) take(ctx context.Context, v pin.Version) (*Lease, error) {
 		switch {
 		case l.mu.closed:
 			return nil, ErrClosed
-		case s.current != nil && now.Sub(s.current.since) <= reuseWindow:
+		case s.current != nil && now.Sub(s.current.since).Abs() <= reuseWindow:
 			l.mu.stats.Shared++
 			return l.use(s.current), nil
 		case now.Before(l.place(v.Location, now).deniedUntil):

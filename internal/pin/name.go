@@ -114,7 +114,8 @@ func isHex(s string, bytes int) bool {
 }
 
 // Abandoned tells whether a tag is a lease's or the vector server's and too old to be in use,
-// whoever made it.
+// whoever made it. A stamp that is ahead of the clock is never too old: it can't be told which of the two
+// clocks is wrong.
 func Abandoned(tag string, now time.Time) bool {
 	t, ok := ParseTag(tag)
 	return ok && now.Sub(t.Since) > TTL
