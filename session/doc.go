@@ -31,6 +31,8 @@
 // A table is marked by an id in its schema's metadata (Options.IDKey), which every version
 // has from the one before. Another id, or none where there was one, is another table. So is another
 // manifest object of the same version; and, where there are no ids, a newer version when the
-// manifest of the one that we had is no longer the object that it was. A lower version is
-// what a filer shows that lags behind: the Session stays at the version that it has, for a minute.
+// manifest of the one that we had is no longer the object that it was. A lower version that
+// was the newest before, or could have been by its time, is on a cluster what a filer shows that lags behind: the
+// Session stays at the version that it has, for a minute. Any other, and any in a directory, is what is
+// there now.
 package session

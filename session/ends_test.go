@@ -62,7 +62,7 @@ func TestContextEnds(t *testing.T) {
 
 // A store that can't tell objects apart is asked for each of them anew.
 func TestWithoutTokens(t *testing.T) {
-	if v, err := judge(&record{ref: table.VersionRef{Version: 1}}, table.VersionRef{Version: 1}, "", newClock().Now(), nil); v != moved || err != nil {
+	if v, err := judge(&record{ref: table.VersionRef{Version: 1}}, table.VersionRef{Version: 1}, "", false, newClock().Now(), nil); v != moved || err != nil {
 		t.Errorf("verdict %v, %v", v, err)
 	}
 	c := newCache(1 << 20)

@@ -20,7 +20,8 @@ var (
 	// version cleaned up. Also when a table is replaced again and again while it is opened. Open again.
 	ErrGone = objects.ErrNotFound
 
-	// ErrDenied is returned when the store refuses this caller.
+	// ErrDenied is returned when the store refuses this caller, and for what is encrypted under a key that
+	// this process has not.
 	ErrDenied = objects.ErrDenied
 
 	// ErrRefused is returned when a table uses what this build does not support. The text

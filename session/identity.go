@@ -12,7 +12,7 @@ import (
 )
 
 // lagTime is how long a filer may lag behind the one that was asked before: far longer
-// than they do, and short for a table that was really set back by hand.
+// than they do, and short for a table that was really set back by hand. Directories don't lag.
 const lagTime = time.Minute
 
 // verdict is what a sighting means for the table that was known.
@@ -26,9 +26,10 @@ const (
 	another
 )
 
-// judge compares what a store shows with what is known. there tells whether the known
-// version's manifest is still the object that it was; it is asked only where that decides.
-func judge(known *record, ref table.VersionRef, id string, now time.Time, there func() (bool, error)) (verdict, error) {
+// judge compares what a store shows with what is known. lags tells that it may be out of date.
+// there tells whether the known version's manifest is still the object that it was; it is asked only where
+// that decides.
+func judge(known *record, ref table.VersionRef, id string, lags bool, now time.Time, there func() (bool, error)) (verdict, error) {
 	switch {
 	case id != known.id:
 		return another, nil
@@ -50,10 +51,13 @@ func judge(known *record, ref table.VersionRef, id string, now time.Time, there 
 		}
 		return another, nil
 	}
-	was := id != "" || slices.Contains(known.seen, sighting{ref.Version, ref.Token}) && ref.Token != ""
+	// The very object that was the newest before, or one that may have been: a table's copy that was put
+	// back, or another table with its id, was written later than what is known.
+	was := slices.Contains(known.seen, sighting{ref.Version, ref.Token}) && ref.Token != ""
+	older := id != "" && !ref.ModTime.After(known.ref.ModTime)
 	late := now.Sub(known.confirmed) > lagTime
 	switch {
-	case ok || was && !late:
+	case ok || lags && !late && (was || older):
 		return behind, nil
 	case was:
 		return moved, nil

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 func TestJudge(t *testing.T) {
 	now := newClock().Now()
 	known := func(id string, confirmed time.Duration) *record {
-		return &record{id: id, ref: table.VersionRef{Version: 5, Token: "five"}, confirmed: now.Add(-confirmed),
+		return &record{id: id, ref: table.VersionRef{Version: 5, Token: "five", ModTime: now.Add(-time.Hour)}, confirmed: now.Add(-confirmed),
 			seen: []sighting{{3, "three"}, {4, "four"}, {2, ""}}}
 	}
 	for _, c := range []struct {
@@ -35,7 +36,11 @@ func TestJudge(t *testing.T) {
 		{"older, the newer one is there", known("", 0), 4, "four", "", "yes", behind},
 		{"older, the newer one is there, even later", known("a", time.Hour), 4, "x", "a", "yes", behind},
 		{"older, marked", known("a", lagTime), 2, "two", "a", "no", behind},
-		{"older, marked, for long", known("a", lagTime+1), 2, "two", "a", "no", moved},
+		{"older, marked, for long", known("a", lagTime+1), 2, "two", "a", "no", another},
+		{"older, marked, seen before, for long", known("a", lagTime+1), 4, "four", "a", "no", moved},
+		{"older, marked, written since", known("a", 0), 2, "since", "a", "no", another},
+		{"older, marked, in a directory", known("a", 0), 2, "local", "a", "no", another},
+		{"older, marked, seen before, in a directory", known("a", 0), 4, "four", "a", "no", moved},
 		{"older, another id", known("a", 0), 4, "four", "b", "", another},
 		{"older, seen before", known("", lagTime), 4, "four", "", "no", behind},
 		{"older, seen before, for long", known("", lagTime+1), 4, "four", "", "no", moved},
@@ -45,7 +50,11 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			no := errors.New("no")
-			got, err := judge(c.known, table.VersionRef{Version: c.version, Token: c.token}, c.id, now, func() (bool, error) {
+			ref := table.VersionRef{Version: c.version, Token: c.token, ModTime: now.Add(-2 * time.Hour)}
+			if c.token == "since" {
+				ref.ModTime = now
+			}
+			got, err := judge(c.known, ref, c.id, !strings.HasSuffix(c.name, "directory"), now, func() (bool, error) {
 				switch c.there {
 				case "":
 					t.Error("the store was asked")
@@ -84,6 +93,7 @@ func TestLag(t *testing.T) {
 	for _, id := range []string{"", "an id"} {
 		c := newClock()
 		w := newWorld(t)
+		w.lags = true
 		w.put("many_appends", 9)
 		if id != "" {
 			w.mark(id)
@@ -117,6 +127,7 @@ func TestLag(t *testing.T) {
 // What lags and is not kept either can't be read: the store's version is served.
 func TestLagWithoutMemory(t *testing.T) {
 	w := newWorld(t)
+	w.lags = true
 	w.put("many_appends", 9)
 	s := newSession(t, Options{MetadataBytes: -1, Now: newClock().Now})
 	w.hideAbove(8)
@@ -126,5 +137,55 @@ func TestLagWithoutMemory(t *testing.T) {
 	w.hideAbove(8)
 	if got := open(t, s, w.location()); got.Version() != 8 {
 		t.Errorf("version %d", got.Version())
+	}
+}
+
+// A copy that is put back, and a table that is made anew with the id of the old one, are what is
+// there, also at a lower version: at the next look, wherever they are.
+func TestPutBack(t *testing.T) {
+	for _, lags := range []bool{false, true} {
+		for _, id := range []string{"", "an id"} {
+			for _, version := range []uint64{1, 5, 8, 9} {
+				w := newWorld(t)
+				w.lags = lags
+				put := func(upTo uint64) {
+					w.put("many_appends", upTo)
+					if id != "" {
+						w.mark(id)
+					}
+				}
+				put(8)
+				s := newSession(t, Options{Now: newClock().Now})
+				open(t, s, w.location())
+				put(9)
+				open(t, s, w.location())
+				put(version)
+				want := textOf(t, open(t, newSession(t, Options{}), w.location()))
+				if got := open(t, s, w.location()); got.Version() != version || textOf(t, got) != want {
+					t.Errorf("lags %v, id %q: version %d, want %d", lags, id, got.Version(), version)
+				}
+				if v, err := s.Versions(t.Context(), w.location()); err != nil || v[len(v)-1].Version != version {
+					t.Errorf("lags %v, id %q: versions %v, %v", lags, id, v, err)
+				}
+			}
+		}
+	}
+}
+
+// In a directory a version that was removed by hand is gone at once.
+func TestSetBack(t *testing.T) {
+	for _, id := range []string{"", "an id"} {
+		w := newWorld(t)
+		w.put("many_appends", 9)
+		if id != "" {
+			w.mark(id)
+		}
+		s := newSession(t, Options{Now: newClock().Now})
+		for _, version := range []uint64{8, 9, 8, 5, 9} {
+			w.hideAbove(version)
+			if got := open(t, s, w.location()); got.Version() != version {
+				t.Errorf("id %q: version %d, want %d", id, got.Version(), version)
+			}
+		}
 	}
 }

@@ -34,7 +34,10 @@ func (s *Session) look(ctx context.Context, l Location) (view, error) {
 		return view{}, errors.New("opening a table: no location")
 	}
 	v, shared, err := s.looks.do(ctx, location.Key(l), func(ctx context.Context) (view, error) {
-		return again(func() (view, error) { return s.lookOnce(ctx, l) })
+		return again(func() (view, error) {
+			v, err := s.lookOnce(ctx, l)
+			return v, left(v.place, err)
+		})
 	})
 	if shared {
 		s.counts.shared.Add(1)
@@ -111,7 +114,7 @@ func (s *Session) seen(ctx context.Context, v view, known *record, t *table.Tabl
 		s.keep(v, t)
 		return v, nil
 	}
-	verdict, err := judge(known, ref, id, now, func() (bool, error) { return isThere(ctx, v.place.Store, known.ref) })
+	verdict, err := judge(known, ref, id, v.place.Lags, now, func() (bool, error) { return isThere(ctx, v.place.Store, known.ref) })
 	if err != nil {
 		return v, err
 	}
@@ -145,34 +148,4 @@ func (s *Session) take(key string, known, next *record) error {
 		err = errChanged
 	}
 	return err
-}
-
-// placeOf is the opened location.
-func (s *Session) placeOf(ctx context.Context, l Location) (*location.Place, error) {
-	key := location.Key(l)
-	s.mu.Lock()
-	p, ok := s.mu.places.get(key)
-	closed := s.mu.closed
-	s.mu.Unlock()
-	if closed {
-		return nil, ErrClosed
-	}
-	if ok && (p.Moved == nil || !p.Moved()) {
-		return p, nil
-	}
-	opened, err := location.Open(ctx, l)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil, fmt.Errorf("%w: %w", ErrNoTable, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.counts.opens.Add(1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.closed {
-		return nil, ErrClosed
-	}
-	s.mu.places.put(key, &opened)
-	return &opened, nil
 }

@@ -31,27 +31,39 @@ func (r *recent[V]) get(key string) (v V, ok bool) {
 	return e.Value.(*pair[V]).value, true
 }
 
-func (r *recent[V]) put(key string, v V) {
+// put adds a value, or replaces that of the key, and returns those that it displaces.
+func (r *recent[V]) put(key string, v V) (out []V) {
 	if e := r.at[key]; e != nil {
-		e.Value.(*pair[V]).value = v
+		p := e.Value.(*pair[V])
+		out = append(out, p.value)
+		p.value = v
 		r.order.MoveToFront(e)
-		return
+		return out
 	}
 	r.at[key] = r.order.PushFront(&pair[V]{key, v})
 	for len(r.at) > r.limit {
 		last := r.order.Remove(r.order.Back()).(*pair[V])
 		delete(r.at, last.key)
+		out = append(out, last.value)
 	}
+	return out
 }
 
-func (r *recent[V]) remove(key string) {
+// remove returns what was removed.
+func (r *recent[V]) remove(key string) (out []V) {
 	if e := r.at[key]; e != nil {
-		r.order.Remove(e)
+		out = append(out, r.order.Remove(e).(*pair[V]).value)
 		delete(r.at, key)
 	}
+	return out
 }
 
-func (r *recent[V]) clear() {
+// clear returns what was removed.
+func (r *recent[V]) clear() (out []V) {
+	for e := r.order.Front(); e != nil; e = e.Next() {
+		out = append(out, e.Value.(*pair[V]).value)
+	}
 	r.order.Init()
 	clear(r.at)
+	return out
 }

@@ -76,7 +76,7 @@ func (s *Session) Versions(ctx context.Context, l Location) ([]Version, error) {
 		return slices.Clone(known), nil
 	}
 	known, _, err := s.lists.do(ctx, k, func(ctx context.Context) ([]Version, error) {
-		return s.list(ctx, l, k, v.rec.generation)
+		return again(func() ([]Version, error) { return s.list(ctx, l, k, v.rec.generation) })
 	})
 	return slices.Clone(known), classify(err)
 }
@@ -104,7 +104,7 @@ func (s *Session) list(ctx context.Context, l Location, k cacheKey, generation u
 	}
 	listing, err := table.ListVersions(ctx, p.Store)
 	if err != nil {
-		return nil, err
+		return nil, left(p, err)
 	}
 	if len(listing.Versions) == 0 {
 		return nil, fmt.Errorf("%s: %w", l, ErrNoTable)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/location"
 )
 
 // record is the little that outlives an opened table: what is needed to tell whether it
@@ -110,11 +111,13 @@ func (s *Session) leave(key string, prev *record) {
 	s.mu.Lock()
 	now, _ := s.mu.records.get(key)
 	same := prev != nil && now == prev
+	var dropped []*location.Place
 	if same {
 		s.mu.records.remove(key)
-		s.mu.places.remove(key)
+		dropped = s.retire(s.mu.places.remove(key))
 	}
 	s.mu.Unlock()
+	release(dropped)
 	if same {
 		s.startOver(key)
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 
@@ -16,7 +17,7 @@ import (
 // ScanOptions say what to read. The zero value reads every column and every live row.
 type ScanOptions struct {
 	// Columns to read, in this order: names of fields, with dots down to nested
-	// ones ("a.b"). nil reads all; an empty list reads none, only what the flags below append.
+	// ones ("a.b"), each once. nil reads all; an empty list reads none, only what the flags below append.
 	Columns []string
 	// RowAddress, RowID, CreatedAt and UpdatedAt append, in this order, the columns _rowaddr, _rowid,
 	// _row_created_at_version and _row_last_updated_at_version, all of them uint64.
@@ -44,6 +45,9 @@ type Scan struct{ inner *scan.Scan }
 // Scan starts to read rows of the version, in the order of its fragments. The context is that of the
 // whole scan. The caller closes it.
 func (t *Table) Scan(ctx context.Context, o ScanOptions) (*Scan, error) {
+	if err := t.check(o); err != nil {
+		return nil, fmt.Errorf("scanning version %d of %s: %w", t.Version(), t, err)
+	}
 	s, err := scan.Open(ctx, t.t, scan.Options{
 		Columns: o.Columns, RowAddress: o.RowAddress, RowID: o.RowID, CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 		Fragments: o.Fragments, Offset: o.Offset, Limit: o.Limit, BlobBytes: o.BlobBytes,
@@ -54,6 +58,30 @@ func (t *Table) Scan(ctx context.Context, o ScanOptions) (*Scan, error) {
 		return nil, classify(err)
 	}
 	return &Scan{s}, nil
+}
+
+// check finds what a scan would answer with other rows or columns than were asked for.
+func (t *Table) check(o ScanOptions) error {
+	seen := make(map[string]bool)
+	for _, c := range o.Columns {
+		if seen[c] {
+			return fmt.Errorf("column %q twice", c)
+		}
+		seen[c] = true
+	}
+	there := make(map[uint64]bool)
+	for _, f := range t.t.Fragments() {
+		there[f.GetId()] = true
+	}
+	for _, id := range o.Fragments {
+		if !there[id] {
+			return fmt.Errorf("no fragment %d", id)
+		}
+	}
+	if o.BatchRows < 0 || o.BatchBytes < 0 || o.ReadAhead < 0 || o.Threads < 0 {
+		return fmt.Errorf("negative bounds: %d rows and %d bytes a batch, %d bytes ahead, %d threads", o.BatchRows, o.BatchBytes, o.ReadAhead, o.Threads)
+	}
+	return nil
 }
 
 // bases opens what a shallow clone reads beside its own files.

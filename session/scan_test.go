@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -164,5 +165,40 @@ func TestReplacedFile(t *testing.T) {
 	}
 	if replaced := end(); replaced == first || s.Stats().Metadata.Hits != 1 {
 		t.Errorf("data of another file ends at %d, too; %+v", replaced, s.Stats().Metadata)
+	}
+}
+
+// What would be answered with something else than was asked for is refused.
+func TestScanOptionsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.put("many_appends", 0)
+	tab := open(t, newSession(t, Options{}), w.location())
+	schema, err := tab.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := schema.Field(0).Name
+	for want, o := range map[string]ScanOptions{
+		"twice":          {Columns: []string{name, name}},
+		"no fragment 99": {Fragments: []uint64{0, 99}},
+		"negative":       {BatchRows: -1},
+		"bounds":         {ReadAhead: -1},
+		"threads":        {Threads: -1},
+		"batch":          {BatchBytes: -1},
+		"no such column": {Columns: []string{"nope"}},
+	} {
+		if s, err := tab.Scan(t.Context(), o); err == nil || want != "no such column" && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, error %v", want, s, err)
+		}
+	}
+}
+
+// A place without a table is not one whose table has just changed.
+func TestNoTableIsNotGone(t *testing.T) {
+	s := newSession(t, Options{})
+	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing")} {
+		if _, err := s.Open(t.Context(), Directory(dir)); !errors.Is(err, ErrNoTable) || errors.Is(err, ErrGone) {
+			t.Errorf("error %v", err)
+		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// DefaultTables is more than a server reads from at a time; each open one costs a file
-	// descriptor or a few hundred bytes.
+	// DefaultTables is more than a server reads from at a time; each open one costs a few hundred
+	// bytes, and a file descriptor where it is a directory.
 	DefaultTables = 1024
 	// DefaultIndexBytes and DefaultMetadataBytes leave room for others in a process that does not
 	// live for Lance alone. Lance's own sessions take up to 6 GiB and 1 GiB.
@@ -25,6 +25,9 @@ const (
 	// one look at a table then serves all that sweep over it in the same round.
 	Freshness = time.Minute
 
+	// maxRetired is how many directories that are no longer at their paths can still be read from.
+	maxRetired = 64
+
 	// maxRecords bounds the tables that are remembered; a record takes some hundred bytes
 	// and what is kept of it by Fact. What is forgotten costs a few more calls, no mistake.
 	maxRecords = 1 << 17
@@ -32,7 +35,10 @@ const (
 
 // Options of a Session. The zero value is right for most.
 type Options struct {
-	// Tables is how many tables are kept open at most.
+	// Tables is how many tables are kept open at most: the session has that many descriptors of
+	// directories, at most 64 of such that moved away while they were read, and those of the calls under way, whatever was opened before. It has to be below what the
+	// process may have. A Table whose table is no longer among them is used on as before, for which it opens
+	// the directory anew each time.
 	Tables int
 	// IndexBytes bounds what is kept of indices, MetadataBytes what is kept of manifests, of lists of
 	// them, and of the footers and column metadata of data files. Less than 0 keeps nothing.
@@ -67,6 +73,9 @@ type Session struct {
 		places   recent[*location.Place]
 		records  recent[*record]
 		refusals recent[refusal]
+		// retired are places that moved away or whose table was dropped, by the number of their retirement.
+		retired     recent[*location.Place]
+		retirements uint64
 		// generation is the last one given to a table; numbers are never used again.
 		generation uint64
 	}
@@ -89,6 +98,7 @@ func New(o Options) (*Session, error) {
 	s.mu.places = newRecent[*location.Place](int(orDefault(int64(o.Tables), DefaultTables)))
 	s.mu.records = newRecent[*record](maxRecords)
 	s.mu.refusals = newRecent[refusal](maxRecords)
+	s.mu.retired = newRecent[*location.Place](maxRetired)
 	return s, nil
 }
 
@@ -100,27 +110,29 @@ func orDefault(v, otherwise int64) int64 {
 }
 
 // Forget drops all that is known of a table: the next use begins anew. Tables that
-// were opened stay usable.
+// were opened stay usable, those in a directory as long as that is at its path.
 func (s *Session) Forget(l Location) {
 	key := location.Key(l)
 	s.mu.Lock()
 	s.mu.records.remove(key)
 	s.mu.refusals.remove(key)
-	s.mu.places.remove(key)
+	dropped := s.mu.places.remove(key)
 	s.mu.Unlock()
+	release(dropped)
 	s.metadata.forget(key)
 	s.index.forget(key)
 }
 
 // Close ends the session and drops what it keeps. Calls under way return ErrClosed; tables
-// that were opened, and their scans, stay usable.
+// that were opened, and their scans, stay usable, those in a directory as long as that is at its path.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.mu.closed = true
 	s.mu.records.clear()
 	s.mu.refusals.clear()
-	s.mu.places.clear()
+	dropped := append(s.mu.places.clear(), s.mu.retired.clear()...)
 	s.mu.Unlock()
+	release(dropped)
 	s.looks.close()
 	s.manifests.close()
 	s.files.close()

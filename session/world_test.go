@@ -27,6 +27,8 @@ type world struct {
 	hook atomic.Pointer[faultstore.Hook]
 	// lists, opens and reads count calls of the store.
 	lists, opens, reads atomic.Int64
+	// lags tells that the store may be out of date.
+	lags bool
 }
 
 func newWorld(tb testing.TB) *world {
@@ -37,11 +39,11 @@ func newWorld(tb testing.TB) *world {
 // location leads to the world's directory, counted and through its hook.
 func (w *world) location() Location {
 	return location.New("test "+w.dir, w.dir, func(context.Context) (location.Place, error) {
-		s, err := dirstore.New(w.dir, dirstore.Options{})
+		s, err := dirstore.NewOnDemand(w.dir, dirstore.Options{})
 		if err != nil {
 			return location.Place{}, err
 		}
-		return location.Place{Store: faultstore.New(s, w.called), Moved: s.Moved}, nil
+		return location.Place{Store: faultstore.New(s, w.called), Moved: s.Moved, Release: s.Release, Lags: w.lags}, nil
 	})
 }
 

@@ -21,6 +21,11 @@ type Place struct {
 	// Moved tells that the location leads to another place by now, so that it has to be
 	// opened again; nil when it never does.
 	Moved func() bool
+	// Lags tells that the storage may show what it was a moment ago, after it has shown what came later.
+	Lags bool
+	// Release gives back what the place takes only for being kept, such as descriptors; nil when that is
+	// nothing. The Store stays usable: each of its calls then takes what it needs.
+	Release func()
 	// Base opens another root that the table's manifest names by its path; nil where none can
 	// be reached.
 	Base func(ctx context.Context, path string) (objects.Store, error)

@@ -94,7 +94,7 @@ func (c *Cluster) location(dir, name string, encrypted bool) location.Location {
 		key += " encrypted"
 	}
 	return location.New(key, name, func(context.Context) (location.Place, error) {
-		return location.Place{Store: c.filers.Table(dir), Base: c.base}, nil
+		return location.Place{Store: c.filers.Table(dir), Lags: true, Base: c.base}, nil
 	})
 }
 

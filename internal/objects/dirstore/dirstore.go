@@ -64,10 +64,13 @@ type Store struct {
 	// replace it to be on a file system without hard links.
 	link func(old, new string) error
 
-	dated struct {
-		sync.Mutex
-		last time.Time
-	}
+	dated *dates
+}
+
+// dates are those given to objects last.
+type dates struct {
+	sync.Mutex
+	last time.Time
 }
 
 var _ objects.Store = (*Store)(nil)
@@ -91,7 +94,7 @@ func New(root string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, failure("opening directory", root, err)
 	}
-	s := &Store{name: root, path: path, root: r, sync: !o.NoSync, now: o.Now, link: r.Link}
+	s := &Store{name: root, path: path, root: r, sync: !o.NoSync, now: o.Now, link: r.Link, dated: new(dates)}
 	if s.now == nil {
 		s.now = time.Now
 	}

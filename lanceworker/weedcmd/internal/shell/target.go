@@ -79,6 +79,9 @@ func (t *target) bases(ctx context.Context) func(*pb.BasePath) (objects.Store, e
 		if err != nil {
 			return nil, err
 		}
+		if place.Release != nil {
+			defer place.Release()
+		}
 		return place.Base(ctx, p.GetPath())
 	}
 }
