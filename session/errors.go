@@ -45,7 +45,10 @@ func (c *classified) Unwrap() []error { return []error{c.error, c.kind} }
 
 // classify gives errors of the engine the kind that they have outside of it.
 func classify(err error) error {
+	var denied interface{ Denied() }
 	switch {
+	case errors.As(err, &denied) && !errors.Is(err, ErrDenied):
+		return &classified{err, ErrDenied}
 	case errors.Is(err, errChanged) && !errors.Is(err, ErrGone):
 		return &classified{err, ErrGone}
 	case errors.Is(err, datafile.ErrCorrupt) && !errors.Is(err, ErrCorrupt):

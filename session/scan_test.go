@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 )
 
@@ -120,19 +118,6 @@ func TestCorrupt(t *testing.T) {
 	}
 	if s.Stats().Metadata.Entries != before {
 		t.Error("metadata of a damaged file is kept")
-	}
-}
-
-func TestClassify(t *testing.T) {
-	if err := classify(nil); err != nil {
-		t.Errorf("nil becomes %v", err)
-	}
-	err := classify(fmt.Errorf("column x: %w", column.ErrUnsupported))
-	if !errors.Is(err, ErrRefused) || !errors.Is(err, column.ErrUnsupported) || err.Error() != "column x: "+column.ErrUnsupported.Error() {
-		t.Errorf("%v", err)
-	}
-	if err := classify(ErrGone); err != ErrGone {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -25,19 +25,19 @@ import (
 	"strings"
 
 	"github.com/seaweedfs/seaweedfs/weed/util"
-
-	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
 
 // ErrKeys is returned when the KEK is missing, contradictory or not the one
 // that an object was encrypted under, and when an object's key is damaged. To those who know
-// nothing of keys it is objects.ErrDenied.
-var ErrKeys error = &denial{"SSE-S3 key"}
+// nothing of keys it is a denial, which concerns the whole table and not just the object.
+var ErrKeys error = denial("SSE-S3 key")
 
-type denial struct{ text string }
+type denial string
 
-func (d *denial) Error() string { return d.text }
-func (d *denial) Unwrap() error { return objects.ErrDenied }
+func (d denial) Error() string { return string(d) }
+
+// Denied tells what kind of error it is; package session asks for it.
+func (d denial) Denied() {}
 
 // Where filers keep the KEK of a cluster that has none in its configuration.
 const (
