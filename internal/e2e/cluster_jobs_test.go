@@ -64,10 +64,15 @@ func (c *testCluster) jobOf(t *testing.T, jobType string) *cluster.Job {
 	if len(jobs) != 1 {
 		t.Fatalf("admin tracks %d jobs of %s, want 1: %+v", len(jobs), jobType, jobs)
 	}
-	job, err := c.Admin().Job(t.Context(), jobs[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	// Admin shows a job as ended a moment before it has kept what the job reported.
+	var job *cluster.Job
+	eventually(t, "what the job reported", func(ctx context.Context) error {
+		var err error
+		if job, err = c.Admin().Job(ctx, jobs[0].ID); err == nil && len(job.Outputs) == 0 {
+			err = fmt.Errorf("job %s has no outputs", job.ID)
+		}
+		return err
+	})
 	return job
 }
 
