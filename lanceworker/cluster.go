@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/seaweedfs/seaweedfs/weed/pb"
-
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
 	"github.com/seaweedfs/seaweed-lance/internal/location/onfilers"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
@@ -19,8 +17,7 @@ var _ connection = clusterLake{}
 // clusterConnector returns how to connect to a cluster under the options.
 func clusterConnector(o Options) func(ctx context.Context, filers []string) (connection, error) {
 	return func(ctx context.Context, filers []string) (connection, error) {
-		c, err := onfilers.Connect(ctx, filerstore.Config{
-			Filers:     serverAddresses(filers),
+		c, err := onfilers.Connect(ctx, filers, filerstore.Config{
 			DialOption: o.GrpcDialOption,
 			Now:        o.Now,
 			Log:        o.Logger,
@@ -30,14 +27,6 @@ func clusterConnector(o Options) func(ctx context.Context, filers []string) (con
 		}
 		return clusterLake{c}, nil
 	}
-}
-
-func serverAddresses(filers []string) []pb.ServerAddress {
-	addresses := make([]pb.ServerAddress, len(filers))
-	for i, f := range filers {
-		addresses[i] = pb.ServerAddress(f)
-	}
-	return addresses
 }
 
 func (l clusterLake) tables(ctx context.Context) ([]entry, error) {
@@ -76,8 +65,6 @@ func (l clusterLake) entry(ctx context.Context, t catalog.Table) entry {
 	}
 }
 
-func (l clusterLake) follow(filers []string) error {
-	return l.cluster.Filers().SetFilers(serverAddresses(filers))
-}
+func (l clusterLake) follow(filers []string) error { return l.cluster.SetFilers(filers) }
 
 func (l clusterLake) close() { l.cluster.Close() }

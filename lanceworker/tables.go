@@ -10,7 +10,6 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/pin"
 	"github.com/seaweedfs/seaweed-lance/lanceworker/internal/pins"
 	"github.com/seaweedfs/seaweed-lance/session"
@@ -120,7 +119,7 @@ func (t *tables) meet(ctx context.Context, e entry, newest session.Version) (sig
 	return sighting{e, k}, nil
 }
 
-// fresh tells whether something of that time is not older than age.
+// fresh tells whether something of that time is younger than age.
 func fresh(at, now time.Time, age time.Duration) bool {
 	passed := now.Sub(at)
 	return passed >= 0 && passed < age
@@ -293,7 +292,7 @@ func (t *tables) keep(exists func(table string) bool) {
 // unpinIdle removes the tags of leases on a table that nothing in this process uses any more, for a
 // cleanup that is about to begin.
 func (t *tables) unpinIdle(ctx context.Context, e entry) error {
-	if err := t.Leases.ReleaseIdle(ctx, e.place); err != nil && !errors.Is(err, table.ErrNoTable) {
+	if err := t.Leases.ReleaseIdle(ctx, e.place); err != nil {
 		return fmt.Errorf("removing the tags of leases that are not in use: %w", err)
 	}
 	return nil

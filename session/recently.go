@@ -53,7 +53,7 @@ func (s *Session) recent(ctx context.Context, l Location) (view, error) {
 	}
 	if r := s.record(key); r != nil {
 		// A table that was seen and then doubted has no time.
-		if age := s.now().Sub(r.checked); age >= 0 && age < Freshness {
+		if s.lately(r.checked, Freshness) {
 			return view{key: key, name: l.String(), rec: r}, nil
 		}
 	}
@@ -84,10 +84,7 @@ func (s *Session) Versions(ctx context.Context, l Location) ([]Version, error) {
 // listed are the versions in what is kept, nil when there are none that were listed lately.
 func (s *Session) listed(kept any) []Version {
 	known, _ := kept.(*versionList)
-	if known == nil {
-		return nil
-	}
-	if age := s.now().Sub(known.listed); age < 0 || age >= listedFor {
+	if known == nil || !s.lately(known.listed, listedFor) {
 		return nil
 	}
 	return known.versions

@@ -35,12 +35,11 @@ func (s *Session) refused(key string, ref table.VersionRef) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.mu.refusals.get(key)
-	now := s.now()
-	if age := now.Sub(r.since); !ok || r.name != ref.Name || r.token != ref.Token || age < 0 || age >= refusedFor {
+	if !ok || r.name != ref.Name || r.token != ref.Token || !s.lately(r.since, refusedFor) {
 		s.mu.refusals.remove(key) // the table has gone on, or is to be read again
 		return nil
 	}
-	r.checked = now
+	r.checked = s.now()
 	s.mu.refusals.put(key, r)
 	return r.err
 }
@@ -49,10 +48,8 @@ func (s *Session) refused(key string, ref table.VersionRef) error {
 func (s *Session) recentlyRefused(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r, ok := s.mu.refusals.get(key); ok {
-		if age := s.now().Sub(r.checked); age >= 0 && age < Freshness {
-			return r.err
-		}
+	if r, ok := s.mu.refusals.get(key); ok && s.lately(r.checked, Freshness) {
+		return r.err
 	}
 	return nil
 }

@@ -102,6 +102,12 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
+// lately tells whether something of that time is younger than age. What the clock has gone back before is not.
+func (s *Session) lately(at time.Time, age time.Duration) bool {
+	passed := s.now().Sub(at)
+	return passed >= 0 && passed < age
+}
+
 func orDefault(v, otherwise int64) int64 {
 	if v == 0 {
 		return otherwise

@@ -1,6 +1,9 @@
 package objects
 
-import "context"
+import (
+	"context"
+	"path"
+)
 
 // Listed is an entry of a listing together with a way to open it.
 type Listed struct {
@@ -38,10 +41,7 @@ func ListOpen(ctx context.Context, s Store, dir, from string, limit int) ([]List
 func OpenByName(s Store, dir string, page []Entry) []Listed {
 	out := make([]Listed, len(page))
 	for i, e := range page {
-		name := e.Name
-		if dir != "" {
-			name = dir + "/" + name
-		}
+		name := path.Join(dir, e.Name)
 		out[i] = Listed{Entry: e, Open: func(ctx context.Context) (Reader, error) { return s.Open(ctx, name) }}
 	}
 	return out

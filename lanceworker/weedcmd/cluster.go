@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seaweedfs/seaweedfs/weed/pb"
 	"github.com/seaweedfs/seaweedfs/weed/security"
 	"github.com/seaweedfs/seaweedfs/weed/util"
 
@@ -23,11 +22,7 @@ func clusterTable(ctx context.Context, filers []string, name string) (session.Lo
 		return session.Location{}, nil, fmt.Errorf("%w: %w", shell.ErrUsage, err)
 	}
 	util.LoadSecurityConfiguration()
-	config := filerstore.Config{DialOption: security.LoadClientTLS(util.GetViper(), "grpc.worker")}
-	for _, f := range filers {
-		config.Filers = append(config.Filers, pb.ServerAddress(f))
-	}
-	c, err := onfilers.Connect(ctx, config)
+	c, err := onfilers.Connect(ctx, filers, filerstore.Config{DialOption: security.LoadClientTLS(util.GetViper(), "grpc.worker")})
 	if err != nil {
 		return session.Location{}, nil, err
 	}

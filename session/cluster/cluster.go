@@ -19,8 +19,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/seaweedfs/seaweedfs/weed/pb"
-
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
 	"github.com/seaweedfs/seaweed-lance/internal/location/onfilers"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/filerstore"
@@ -54,28 +52,18 @@ type Table struct {
 
 // Connect connects to a cluster. The caller closes it, after the sessions that open tables on it.
 func Connect(ctx context.Context, o Options) (*Cluster, error) {
-	c, err := onfilers.Connect(ctx, filerstore.Config{Filers: addresses(o.Filers), DialOption: o.DialOption, Now: o.Now, Log: o.Log})
+	c, err := onfilers.Connect(ctx, o.Filers, filerstore.Config{DialOption: o.DialOption, Now: o.Now, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
 	return &Cluster{c}, nil
 }
 
-func addresses(filers []string) []pb.ServerAddress {
-	out := make([]pb.ServerAddress, len(filers))
-	for i, f := range filers {
-		out[i] = pb.ServerAddress(f)
-	}
-	return out
-}
-
 // Close ends the connection.
 func (c *Cluster) Close() { c.cluster.Close() }
 
 // SetFilers replaces the filers by others of the same cluster.
-func (c *Cluster) SetFilers(filers []string) error {
-	return c.cluster.Filers().SetFilers(addresses(filers))
-}
+func (c *Cluster) SetFilers(filers []string) error { return c.cluster.SetFilers(filers) }
 
 // Find is the table that the cluster's catalog has under an id: table bucket, namespace, name.
 // session.ErrNoTable when it has none, session.ErrRefused when it can't be used, with the reason.

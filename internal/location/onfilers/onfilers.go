@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seaweedfs/seaweedfs/weed/pb"
+
 	"github.com/seaweedfs/seaweed-lance/internal/catalog"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/location"
@@ -37,22 +39,28 @@ type Table struct {
 	Sealed error
 }
 
-// Connect connects to a cluster. The caller closes it, after all that was opened on it.
-func Connect(ctx context.Context, c filerstore.Config) (*Cluster, error) {
-	filers, err := filerstore.Connect(ctx, c)
+// Connect connects to the cluster of these filers, each as host:port or host:port.grpcPort; o says the
+// rest. The caller closes it, after all that was opened on it.
+func Connect(ctx context.Context, filers []string, o filerstore.Config) (*Cluster, error) {
+	o.Filers = addresses(filers)
+	c, err := filerstore.Connect(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(c.Filers))
-	for i, f := range c.Filers {
-		names[i] = string(f)
-	}
-	slices.Sort(names)
-	return &Cluster{Catalog: catalog.New(filers), filers: filers, key: "cluster " + strings.Join(names, ",") + " "}, nil
+	names := slices.Sorted(slices.Values(filers))
+	return &Cluster{Catalog: catalog.New(c), filers: c, key: "cluster " + strings.Join(names, ",") + " "}, nil
 }
 
-// Filers are the connection below.
-func (c *Cluster) Filers() *filerstore.Cluster { return c.filers }
+func addresses(filers []string) []pb.ServerAddress {
+	out := make([]pb.ServerAddress, len(filers))
+	for i, f := range filers {
+		out[i] = pb.ServerAddress(f)
+	}
+	return out
+}
+
+// SetFilers replaces the filers by others of the same cluster.
+func (c *Cluster) SetFilers(filers []string) error { return c.filers.SetFilers(addresses(filers)) }
 
 // Close ends the connection.
 func (c *Cluster) Close() { c.filers.Close() }

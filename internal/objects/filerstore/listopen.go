@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -22,10 +23,7 @@ func (s *store) ListOpen(ctx context.Context, dir, from string, limit int) ([]ob
 	}
 	out := make([]objects.Listed, len(page))
 	for i, f := range page {
-		name := f.Name
-		if dir != "" {
-			name = dir + "/" + name
-		}
+		name := path.Join(dir, f.Name)
 		out[i] = objects.Listed{Entry: f.Entry, Open: func(ctx context.Context) (objects.Reader, error) {
 			return s.openListed(ctx, full, name, f)
 		}}
