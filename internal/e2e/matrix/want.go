@@ -106,3 +106,15 @@ func storage(a arrow.Array) arrow.Array {
 		a = e.Storage()
 	}
 }
+
+// Each calls fn for each column of each piece, with the number of its first row.
+func (w *Want) Each(fn func(column string, from int64, a arrow.Array) error) error {
+	for _, f := range w.Schema.Fields() {
+		for i, a := range w.columns[f.Name] {
+			if err := fn(f.Name, w.starts[i], a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

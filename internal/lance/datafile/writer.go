@@ -56,6 +56,31 @@ func (w *Writer) Copy(ctx context.Context, r objects.Reader, s Span) (pos uint64
 	return pos, nil
 }
 
+// Buffer appends a buffer and returns where it lies: at a multiple of Alignment.
+func (w *Writer) Buffer(b []byte) (pos uint64, err error) {
+	if err := w.Align(); err != nil {
+		return 0, err
+	}
+	pos = w.pos
+	return pos, w.write(b)
+}
+
+// Page appends the buffers of a page, and tells the page where they lie. An empty buffer keeps its place among them, as
+// encodings count buffers.
+func (w *Writer) Page(p *pb.ColumnMetadata_Page, buffers [][]byte) error {
+	for _, b := range buffers {
+		pos := uint64(0)
+		if len(b) > 0 {
+			var err error
+			if pos, err = w.Buffer(b); err != nil {
+				return err
+			}
+		}
+		p.BufferOffsets, p.BufferSizes = append(p.BufferOffsets, pos), append(p.BufferSizes, uint64(len(b)))
+	}
+	return nil
+}
+
 // Finish writes everything behind the pages and publishes the file.
 func (w *Writer) Finish(ctx context.Context, major, minor uint16, d *pb.FileDescriptor, columns []*pb.ColumnMetadata) (objects.Entry, error) {
 	det := proto.MarshalOptions{Deterministic: true}

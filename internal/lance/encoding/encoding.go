@@ -1,5 +1,5 @@
-// Package encoding opens the columns of data files: which encodings a file's version
-// has is decided here.
+// Package encoding opens the columns of data files, and writes data files of record batches: which
+// encodings a file's version has is decided here.
 package encoding
 
 import (

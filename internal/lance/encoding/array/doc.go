@@ -1,5 +1,5 @@
-// Package array reads the columns of data files of version 2.0 (whose footer
-// says 0.3 or 2.0): trees of array encodings become Arrow arrays.
+// Package array reads and writes the columns of data files of version 2.0 (whose footer
+// says 0.3 or 2.0): trees of array encodings become Arrow arrays, and are made of them.
 //
 // # Columns
 //
@@ -40,4 +40,15 @@
 // the limit of the Read that decoded it.
 //
 // Values that lie in the fetched bytes as Arrow wants them are not copied.
+//
+// # Writing
+//
+// Pages are what Lance makes of the same values, byte for byte, but for what is compressed and for dictionaries: every release that
+// reads version 2.0 reads them. Values of one width are flat, those of strings binary; a page of 100 strings and more, of fewer than
+// 100 different ones, is a dictionary (of string alone, not of binary and large_string). Strings are compressed when the field's
+// metadata wishes it and it helps. Nothing is bit-packed.
+//
+// Version 2.0 can't tell that a struct is null; packed structs hold no strings, booleans, lists of a varying size or nulls; items of fixed-size
+// lists are of one width; a dictionary has no more items, null being one, than its keys count: all of it is refused with
+// column.ErrUnsupported, like maps.
 package array

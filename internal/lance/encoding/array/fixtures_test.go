@@ -131,7 +131,7 @@ func fields(s *arrow.Schema) []column.Field {
 }
 
 func numbered(f arrow.Field, next *int) column.Field {
-	out := column.Field{Name: f.Name, Type: f.Type, Nullable: f.Nullable, Column: *next}
+	out := column.Field{Name: f.Name, Type: f.Type, Nullable: f.Nullable, Column: *next, Metadata: f.Metadata}
 	*next++
 	if v, ok := f.Metadata.GetValue("packed"); ok && v == "true" {
 		out.Packed = true

@@ -18,7 +18,11 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
-var update = flag.Bool("update", false, "write testdata/handmade anew")
+var (
+	update   = flag.Bool("update", false, "write testdata/handmade and testdata/written anew")
+	folder   = flag.String("rewrite", "", "folder of files whose rows are to be written anew")
+	pageSize = flag.Int64("pagesize", 0, "bytes of values in a page of them")
+)
 
 // handmade files hold what no writer that can be had writes. Lance reads those that
 // check.py names; see testdata/README.md.

@@ -2,6 +2,7 @@ package array
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -34,6 +35,8 @@ type fileSpec struct {
 	columns []columnSpec
 	// globals are buffers of the file; the schema comes first.
 	globals [][]byte
+	// front is what the file begins with: values of blobs.
+	front []byte
 }
 
 func det(tb testing.TB, m proto.Message) []byte {
@@ -54,7 +57,7 @@ func wrapped(tb testing.TB, name string, m proto.Message) *pb.Encoding {
 func (f *fileSpec) write(tb testing.TB) []byte {
 	tb.Helper()
 	le := binary.LittleEndian
-	var b []byte
+	b := slices.Clone(f.front)
 	put := func(buffers [][]byte) (pos, size []uint64) {
 		for _, x := range buffers {
 			for len(b)%64 != 0 {

@@ -1,4 +1,5 @@
-// Package block turns compressed blocks of values into Values, and those into Arrow arrays.
+// Package block turns compressed blocks of values into Values, and those into Arrow arrays, and the other
+// way round: see EncodeOptions.
 //
 // How a block became bytes is told by a tree of compressive encodings. Where a
 // block stands decides which of the three decoders reads it:

@@ -45,6 +45,8 @@ type Field struct {
 	// one, a map the struct of its entries. A fixed-size list of primitives and a packed
 	// struct are leaves.
 	Children []Field
+	// Metadata of the field; only writers look at it.
+	Metadata arrow.Metadata
 }
 
 // Source hands out bytes of the file.

@@ -1,4 +1,4 @@
-// Package fsst reads strings compressed with a Fast Static Symbol Table: each byte is the
+// Package fsst reads and writes strings compressed with a Fast Static Symbol Table: each byte is the
 // code of a symbol of 1 to 8 bytes, and 255 announces a byte that stands for itself.
 // Every string is compressed on its own, so any of them can be read without the others.
 //

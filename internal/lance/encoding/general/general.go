@@ -1,4 +1,4 @@
-// Package general undoes general-purpose compression of a buffer or of a single value.
+// Package general does and undoes general-purpose compression of a buffer or of a single value.
 //
 //	LZ4    u32 size of the original, one raw LZ4 block
 //	ZSTD   u64 size of the original, one frame; early writers: the frame alone

@@ -14,6 +14,12 @@
 //
 // Nothing that a file says is believed: counts are checked against the bytes that
 // hold them or the limit of the read, and what two places tell is compared.
+//
+// Writing is the same backwards. Each leaf collects levels and values on its own until they are a page's worth; what
+// these are decides on the layout: constant where there is no value (in 2.2 also where there is but one), a dictionary in a
+// mini-block page where that pays, mini-blocks for values below 256 bytes, full-zip for the others; a field may ask for either of the
+// last two. Package block chooses how the values are compressed. Whatever has no place in a mini-block chunk, as a
+// value or as levels of empty lists, makes the page a full-zip one.
 package layout
 
 import (

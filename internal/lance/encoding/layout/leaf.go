@@ -61,24 +61,9 @@ func (r *reader) add(f *datafile.File, w walk, field column.Field) error {
 		}
 		return r.addLeaf(f, w.step(field, level.Node{Kind: level.Item}), field)
 	}
-	var n level.Node
-	switch dt := column.Storage(field.Type).(type) {
-	case *arrow.StructType:
-		n.Kind = level.Item
-		if len(field.Children) != dt.NumFields() {
-			return fmt.Errorf("field %s: %d children for %v", field.Name, len(field.Children), dt)
-		}
-	case *arrow.FixedSizeListType:
-		n = level.Node{Kind: level.FixedSizeList, Dim: int(dt.Len())}
-	case *arrow.LargeListType:
-		n = level.Node{Kind: level.List, Large: true}
-	case *arrow.ListType, *arrow.MapType:
-		n.Kind = level.List
-	default:
-		return unsupported("field %s: children of %v", field.Name, dt)
-	}
-	if n.Kind != level.Item && len(field.Children) != 1 {
-		return fmt.Errorf("field %s: %d children of a list", field.Name, len(field.Children))
+	n, err := nodeOf(field)
+	if err != nil {
+		return err
 	}
 	w = w.step(field, n)
 	for _, c := range field.Children {
@@ -87,6 +72,29 @@ func (r *reader) add(f *datafile.File, w walk, field column.Field) error {
 		}
 	}
 	return nil
+}
+
+// nodeOf is the node of a field that has children.
+func nodeOf(field column.Field) (n level.Node, err error) {
+	switch dt := column.Storage(field.Type).(type) {
+	case *arrow.StructType:
+		n.Kind = level.Item
+		if len(field.Children) != dt.NumFields() {
+			return n, fmt.Errorf("field %s: %d children for %v", field.Name, len(field.Children), dt)
+		}
+	case *arrow.FixedSizeListType:
+		n = level.Node{Kind: level.FixedSizeList, Dim: int(dt.Len())}
+	case *arrow.LargeListType:
+		n = level.Node{Kind: level.List, Large: true}
+	case *arrow.ListType, *arrow.MapType:
+		n.Kind = level.List
+	default:
+		return n, unsupported("field %s: children of %v", field.Name, dt)
+	}
+	if n.Kind != level.Item && len(field.Children) != 1 {
+		return n, fmt.Errorf("field %s: %d children of a list", field.Name, len(field.Children))
+	}
+	return n, nil
 }
 
 func (r *reader) addLeaf(f *datafile.File, w walk, field column.Field) error {

@@ -15,6 +15,7 @@ func newValues(dt arrow.DataType, limit int64) (*block.Values, error) {
 		return nil, nil
 	case *arrow.DictionaryType:
 		return newValues(dt.IndexType, limit)
+	case *arrow.StringViewType, *arrow.BinaryViewType:
 	case arrow.BinaryDataType:
 		return &block.Values{Kind: block.Variable, Offsets: make([]int64, 1), Limit: limit}, nil
 	case *arrow.FixedSizeListType:

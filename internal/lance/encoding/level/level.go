@@ -14,6 +14,8 @@
 // Whatever lies beneath a null, up to and with the next list, is null too in the
 // result, so that the columns of one struct agree about what they share
 // even where their pages end at different rows.
+//
+// A Writer goes the other way: from Arrow arrays to the levels of pages.
 package level
 
 import (
