@@ -108,27 +108,6 @@ func (c *content) addFile(file *datafile.File, d *pb.DataFile, live map[int32]bo
 	return nil
 }
 
-// concat is what one behind the other holds.
-func concat(parts []content) content {
-	sum := content{columns: make(map[int32][]page)}
-	for _, c := range parts {
-		for id, pages := range c.columns {
-			for _, p := range pages {
-				p.priority += sum.rows
-				sum.columns[id] = append(sum.columns[id], p)
-			}
-		}
-		sum.rows += c.rows
-		sum.lineage.ids = append(sum.lineage.ids, c.lineage.ids...)
-		sum.lineage.created = append(sum.lineage.created, c.lineage.created...)
-		sum.lineage.updated = append(sum.lineage.updated, c.lineage.updated...)
-	}
-	for id, pages := range sum.columns {
-		sum.columns[id] = joinHeaders(pages)
-	}
-	return sum
-}
-
 // joinHeaders makes one page of a struct's own pages in 2.0, which only count
 // structs: readers want a struct counted in one.
 func joinHeaders(pages []page) []page {
@@ -233,31 +212,6 @@ func valuesOf(s *pb.U64Segment) (out []uint64) {
 	return out
 }
 
-// checkSame compares two contents.
-func checkSame(tb testing.TB, what string, got, want content) {
-	tb.Helper()
-	if got.rows != want.rows {
-		tb.Errorf("%s: %d rows, want %d", what, got.rows, want.rows)
-	}
-	if len(got.columns) != len(want.columns) {
-		tb.Errorf("%s: %d columns, want %d", what, len(got.columns), len(want.columns))
-	}
-	for id, pages := range want.columns {
-		if len(got.columns[id]) != len(pages) {
-			tb.Errorf("%s, field %d: %d pages, want %d", what, id, len(got.columns[id]), len(pages))
-			continue
-		}
-		for i, p := range pages {
-			if fmt.Sprint(got.columns[id][i]) != fmt.Sprint(p) {
-				tb.Errorf("%s, field %d, page %d: %v, want %v", what, id, i, got.columns[id][i], p)
-			}
-		}
-	}
-	if fmt.Sprint(got.lineage) != fmt.Sprint(want.lineage) {
-		tb.Errorf("%s: row ids and versions %v, want %v", what, got.lineage, want.lineage)
-	}
-}
-
 // checkRewrites follows the versions from one to another and holds every
 // rewrite between them against what it replaced. It returns how many there were.
 func checkRewrites(tb testing.TB, s objects.Store, n table.Naming, from, to uint64) (rewrites int) {
@@ -304,22 +258,53 @@ func openVersion(tb testing.TB, s objects.Store, n table.Naming, v uint64) *tabl
 // other, in files of the table's own dialect.
 func checkGroup(tb testing.TB, before, after *table.Table, g *pb.Transaction_Rewrite_Group) {
 	tb.Helper()
-	var old []content
-	for _, f := range g.GetOldFragments() {
-		old = append(old, contentOf(tb, before, f))
-	}
-	for _, f := range g.GetNewFragments() {
-		var parts []content
+	old := g.GetOldFragments()
+	for i, f := range g.GetNewFragments() {
+		var from []*pb.DataFragment
 		var rows uint64
 		for len(old) > 0 && rows < f.GetPhysicalRows() {
-			parts, rows, old = append(parts, old[0]), rows+old[0].rows, old[1:]
+			from, rows, old = append(from, old[0]), rows+liveRows(old[0]), old[1:]
 		}
-		if f == g.GetNewFragments()[len(g.GetNewFragments())-1] {
-			parts = append(parts, old...) // fragments without rows
+		if i == len(g.GetNewFragments())-1 {
+			from = append(from, old...) // fragments without rows
 		}
 		what := fmt.Sprintf("version %d, fragment %d", after.Version(), f.GetId())
-		checkSame(tb, what, contentOf(tb, after, f), concat(parts))
+		for at := range shapeOf(before).fields {
+			checkField(tb, what, before, after, from, f, at)
+		}
+		checkLineage(tb, what, before, after, from, f)
 		checkNewFile(tb, what, after, f)
+	}
+}
+
+// checkLineage: row ids and versions are those of the rows that are kept.
+func checkLineage(tb testing.TB, what string, before, after *table.Table, from []*pb.DataFragment, f *pb.DataFragment) {
+	tb.Helper()
+	if !before.StableRowIDs() {
+		return
+	}
+	var want lineage
+	for _, x := range from {
+		l, err := lineageOf(x)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		deleted, err := table.ReadDeletions(context.Background(), before.Store(), x)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for i := range l.ids {
+			if !deleted.Contains(uint32(i)) {
+				want.ids, want.created, want.updated = append(want.ids, l.ids[i]), append(want.created, l.created[i]), append(want.updated, l.updated[i])
+			}
+		}
+	}
+	got, err := lineageOf(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		tb.Errorf("%s: row ids and versions %v, want %v", what, got, want)
 	}
 }
 
@@ -402,6 +387,10 @@ func checkManifest(tb testing.TB, before, after *table.Table, fragments map[uint
 		m.Fragments, m.Version, m.Timestamp, m.WriterVersion, m.TransactionFile = nil, 0, nil, nil, ""
 		m.IndexSection, m.TransactionSection, m.TransactionSectionV13, m.MaxFragmentId = nil, nil, nil, nil
 		m.Tag, m.VersionAuxData = "", 0
+	}
+	if !slices.ContainsFunc(after.Fragments(), func(f *pb.DataFragment) bool { return f.GetDeletionFile() != nil }) {
+		a.ReaderFeatureFlags &^= table.FlagDeletionFiles
+		a.WriterFeatureFlags &^= table.FlagDeletionFiles
 	}
 	if !proto.Equal(a, b) {
 		tb.Errorf("version %d: %v, before it was %v", after.Version(), b, a)

@@ -23,13 +23,14 @@ type Plan struct {
 	Left  []Left
 }
 
-// Task merges neighbouring fragments; it is committed by itself.
+// Task merges neighbouring fragments, or rewrites one without its deleted rows; it is committed by itself.
 type Task struct {
 	// Fragments are the ids of the sources, in order.
 	Fragments []uint64
 	// Outputs is how many fragments take their place.
 	Outputs int
-	Rows    int64
+	// Rows that are kept.
+	Rows int64
 	// Bytes of the data files that are read.
 	Bytes  int64
 	Reason string
@@ -78,7 +79,7 @@ type Progress struct {
 
 // Result of a Run. With an error it tells what had been done before.
 type Result struct {
-	// Plan is what the run set out to do.
+	// Plan is what the run set out to do; Left names also what turned out on the way to be none that can be merged.
 	Plan Plan
 	// Changed: the table has a new version.
 	Changed          bool

@@ -270,9 +270,13 @@ func TestSourceChecks(t *testing.T) {
 		f := proto.CloneOf(frag)
 		d := f.GetFiles()[0]
 		tt.alter(f, d)
-		src, err := openSource(t.Context(), base, f, d, liveFields(base))
+		src, err := openSource(t.Context(), base, f, d, shapeOf(base))
 		if err == nil {
 			src.Close()
+			err = src.why
+			if err != nil {
+				err = fmt.Errorf("%s: %w", d.GetPath(), err)
+			}
 		}
 		if !errors.Is(err, tt.want) {
 			t.Errorf("%s: error %v", tt.name, err)
@@ -292,10 +296,11 @@ func TestSourceChecks(t *testing.T) {
 	if err := s.Publish(t.Context(), name, withGlobalBuffer(raw)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openSource(t.Context(), base, two, two.Files[0], liveFields(base)); !errors.Is(err, errUncopyable) {
-		t.Errorf("two global buffers: error %v", err)
+	if src, err := openSource(t.Context(), base, two, two.Files[0], shapeOf(base)); err != nil || !errors.Is(src.why, errUncopyable) {
+		t.Errorf("two global buffers: %v, error %v", src, err)
 	} else {
-		says(t, err.Error(), "2 global buffers")
+		says(t, src.why.Error(), "2 global buffers")
+		src.Close()
 	}
 	if !bytes.Contains(raw, []byte("LANC")) {
 		t.Error("no data file")

@@ -1,5 +1,5 @@
 // Package compact merges small neighbouring fragments into few of the size that
-// the table's keeper asks for.
+// the table's keeper asks for, without their deleted rows.
 //
 // MakePlan is pure: facts about the fragments in; tasks, and a reason for every
 // fragment that stays as it is, out. Run carries a plan out, one commit for
@@ -7,11 +7,12 @@
 //
 // # How rows move
 //
-// Fragments are merged by copying their encoded pages: each column's pages are
-// put one behind the other in a new file, where positions and priorities are
-// made anew and every byte of a page stays as it was. Columns are matched by
-// field id, never by name or place. Nothing is decoded, so memory is bounded by a copy
-// buffer, and what can't be merged that way is left alone.
+// For each column of each new file, and each fragment that goes into it, it is decided how the rows get
+// there. Where the new file can hold the pages of the old one they are copied: positions and priorities
+// are made anew and every byte of a page stays as it was. Where it can't, for rows that are deleted, or columns
+// that some of the fragments don't have or have otherwise, rows are decoded batch by batch and encoded
+// anew. Columns are matched by field id, never by name or place. Memory is bounded by a copy
+// buffer and by what encoders hold, and what can't be merged either way is left alone.
 //
 // # What holds at any moment
 //

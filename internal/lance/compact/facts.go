@@ -27,7 +27,7 @@ type Fragment struct {
 	Deleted uint64
 	// Bytes of its data files, 0 when the manifest does not say.
 	Bytes int64
-	// Layout is equal for fragments that hold the same columns.
+	// Layout is equal for fragments that hold the same of those columns that can't be filled or encoded anew.
 	Layout string
 	// Blocked says why the fragment can't be merged with any other; "" when it can.
 	Blocked string
@@ -36,7 +36,13 @@ type Fragment struct {
 	seen, missing bool
 	// agreed is what its pages and those of others have to agree on, once seen.
 	agreed string
+	// entry is what was looked at, and held what it holds of each top-level field.
+	entry *pb.DataFragment
+	held  []holding
 }
+
+// live are the rows that are kept.
+func (f *Fragment) live() uint64 { return f.Rows - min(f.Deleted, f.Rows) }
 
 // FactsOf takes the facts that a manifest holds. What only the data files tell
 // is added by Survey.
@@ -44,13 +50,13 @@ func FactsOf(t *table.Table) Facts {
 	f := Facts{Version: t.Version()}
 	cov, covErr := coverageOf(t)
 	columns := uncopyableColumn(t)
-	live := liveFields(t)
+	live, sh := liveFields(t), shapeOf(t)
 	for _, frag := range t.Fragments() {
 		x := Fragment{ID: frag.GetId(), Rows: frag.GetPhysicalRows(), Deleted: frag.GetDeletionFile().GetNumDeletedRows()}
 		for _, d := range frag.GetFiles() {
 			x.Bytes += int64(d.GetFileSizeBytes())
 		}
-		x.Layout = layoutOf(frag, live)
+		x.Layout = layoutOf(frag, sh)
 		x.Kind, x.Blocked = blockedBy(t, frag, live, cov, covErr, columns)
 		f.Fragments = append(f.Fragments, x)
 	}
@@ -63,7 +69,7 @@ func FactsOf(t *table.Table) Facts {
 	return f
 }
 
-// blockedBy finds the first reason why copying pages can't merge a fragment.
+// blockedBy finds the first reason in the manifest why a fragment can't be merged.
 func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []covering, covErr error, columns string) (Kind, string) {
 	if n := unknownIn(f); n != "" {
 		return Unsupported, "its entry has " + n + ", which this build does not know"
@@ -71,8 +77,8 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if f.GetPhysicalRows() == 0 {
 		return Unsupported, "its entry does not say how many rows it has"
 	}
-	if n := f.GetDeletionFile().GetNumDeletedRows(); f.GetDeletionFile() != nil {
-		return Unsupported, fmt.Sprintf("%d of its %d rows are deleted, and merging it needs more than copying pages", n, f.GetPhysicalRows())
+	if kind, reason := blockedByDeletions(f); reason != "" {
+		return kind, reason
 	}
 	if covErr != nil {
 		return Broken, covErr.Error()
@@ -114,18 +120,41 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	return Fine, ""
 }
 
-// layoutOf names the columns that a fragment's files hold of today's schema.
-func layoutOf(f *pb.DataFragment, live map[int32]bool) string {
-	var ids []int32
+// blockedByDeletions says what about a fragment's deleted rows stands in the way of leaving them out.
+func blockedByDeletions(f *pb.DataFragment) (Kind, string) {
+	d := f.GetDeletionFile()
+	switch n := d.GetNumDeletedRows(); {
+	case d == nil:
+		return Fine, ""
+	case n == 0:
+		return Unsupported, "its entry does not say how many of its rows are deleted"
+	case n >= f.GetPhysicalRows():
+		return Unsupported, fmt.Sprintf("all of its %d rows are deleted, and nothing of it can be merged", n)
+	case d.BaseId != nil:
+		return Unsupported, fmt.Sprintf("its deletion file lies in base %d, outside the table", d.GetBaseId())
+	}
+	return Fine, ""
+}
+
+// layoutOf names those columns of today's schema that fragments must hold alike to be merged, as far as
+// a fragment holds them.
+func layoutOf(f *pb.DataFragment, sh *shape) string {
+	held := make([][]int32, len(sh.fields))
 	for _, d := range f.GetFiles() {
 		for _, id := range d.GetFields() {
-			if live[id] {
-				ids = append(ids, id)
+			if i, live := sh.top[id]; live {
+				held[i] = append(held[i], id)
 			}
 		}
 	}
-	slices.Sort(ids)
-	return strings.Trim(fmt.Sprint(ids), "[]")
+	var ids []int32
+	for i, h := range held {
+		x := &sh.fields[i]
+		if x.strict != "" || x.whole && textOf(h) != textOf(x.ids) {
+			ids = append(ids, h...)
+		}
+	}
+	return textOf(ids)
 }
 
 // liveFields are the field ids of today's schema. Files keep the ids of columns

@@ -18,13 +18,15 @@ import (
 // of a run can be.
 func victims(tb testing.TB) map[string]*dirstore.Store {
 	tb.Helper()
-	out := map[string]*dirstore.Store{"stable ids": copyAt(tb, "stable_ids", 11)}
+	out := map[string]*dirstore.Store{"stable ids": copyAt(tb, "stable_ids", 11), "stable ids, deletions": copyAt(tb, "stable_ids", 8)}
 	if full {
 		out["2.2"] = copyAt(tb, "branched", 2)
 		out["V1 names"] = copyAt(tb, "v1_names", 3)
 		out["2.0, V1 names"] = copyAt(tb, "lance_1", 3)
 		out["2.0"] = copyAt(tb, "lance_4", 3)
 		out["many types"] = copyAt(tb, "types_21", 2)
+		out["deletions"] = copyAt(tb, "deletions", 8)
+		out["different columns"] = copyOf(tb, "columns_changed")
 		out["two files each"] = copyAt(tb, "columns_changed", 5)
 		out["several tasks"] = copyAt(tb, "many_appends", 5)
 	}

@@ -104,3 +104,9 @@ func says(tb testing.TB, text string, words ...string) {
 		}
 	}
 }
+
+// plainEncoding is the message of columns whose values lie in their pages.
+func plainEncoding(tb testing.TB) string {
+	tb.Helper()
+	return string(message(columnURL, oneField(1, "")).GetDirect().GetEncoding())
+}

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -131,17 +130,4 @@ func layersOf(e *pb.Encoding) ([]uint64, error) {
 		}
 	}
 	return layers, nil
-}
-
-// agreements are those of the source's columns that have to agree with the other
-// sources', by field, as one text.
-func (s *source) agreements() string {
-	var all []string
-	for _, c := range s.columns {
-		if c.agreed != "" {
-			all = append(all, fmt.Sprintf("%d%s", c.field, c.agreed))
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(all, " ")
 }

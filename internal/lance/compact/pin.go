@@ -22,6 +22,9 @@ func (r *run) pin(ctx context.Context, t *table.Table) (release func(), err erro
 		for _, d := range f.GetFiles() {
 			r.pinned[table.DataName(d)] = true
 		}
+		if d := f.GetDeletionFile(); d != nil {
+			r.pinned[table.DeletionName(f.GetId(), d)] = true
+		}
 	}
 	return func() { r.pinned = nil; unpin() }, nil
 }
@@ -36,6 +39,9 @@ func (r *run) kept(f *pb.DataFragment, version uint64) error {
 		if !r.pinned[table.DataName(d)] {
 			return fmt.Errorf("%w: fragment %d has another data file in version %d", table.ErrConflict, f.GetId(), version)
 		}
+	}
+	if d := f.GetDeletionFile(); d != nil && !r.pinned[table.DeletionName(f.GetId(), d)] {
+		return fmt.Errorf("%w: fragment %d has another deletion file in version %d", table.ErrConflict, f.GetId(), version)
 	}
 	return nil
 }

@@ -17,10 +17,10 @@ func (p Policy) target() uint64 {
 	return uint64(p.TargetRows)
 }
 
-// MakePlan decides what to merge (FORMAT A6). A fragment below the target is
-// merged with its neighbours when they are below it too and hold the same
-// columns; a run of such fragments is cut as soon as a piece reaches the
-// target, and what is left at its end joins the last piece.
+// MakePlan decides what to merge (FORMAT A6). A fragment below the target, or with many deleted rows, is
+// merged with its neighbours when they are such, too, and their columns can go into one file; a run of such fragments is
+// cut as soon as the rows that a piece keeps reach the target, and what is left at its end joins the last
+// piece. A fragment with many deleted rows is also rewritten alone.
 func MakePlan(f Facts, p Policy) Plan {
 	b := planner{target: p.target(), before: "it is the first"}
 	for i := range f.Fragments {
@@ -57,14 +57,14 @@ func (b *planner) add(f *Fragment) {
 		b.endRun(why, why)
 	default:
 		if n := len(b.run); n > 0 && !alike(b.run[n-1], f) {
-			const differs = "fragment %d holds other columns, or other levels with nulls"
+			const differs = "fragment %d holds other columns than can be filled or encoded anew"
 			b.endRun(fmt.Sprintf(differs, f.ID), fmt.Sprintf(differs, b.run[n-1].ID))
 		}
 		b.run = append(b.run, f)
 	}
 }
 
-// alike tells whether two fragments hold the same columns in the same form, as
+// alike tells whether two fragments hold the same in the same form of the columns of which they must, as
 // far as is known: what has not been looked at yet may turn out to be.
 func alike(a, b *Fragment) bool {
 	return a.Layout == b.Layout && (!a.seen || !b.seen || a.agreed == b.agreed)
@@ -84,7 +84,7 @@ func (b *planner) endRun(after, next string) {
 	run, before := b.run, b.before
 	b.run, b.before = nil, next
 	for _, piece := range cut(run, b.target) {
-		if len(piece) == 1 {
+		if len(piece) == 1 && !mostlyDeleted(piece[0]) {
 			why := before + ", and " + after
 			if len(run) > 1 {
 				why = "with its neighbours it would be larger than a data file should be"
@@ -92,16 +92,24 @@ func (b *planner) endRun(after, next string) {
 			b.left(piece[0], Fine, fmt.Sprintf("has %d rows and nothing to be merged with: %s", piece[0].Rows, why))
 			continue
 		}
-		t := Task{}
+		t, deleted := Task{}, uint64(0)
 		for _, f := range piece {
 			t.Fragments = append(t.Fragments, f.ID)
-			t.Rows += int64(f.Rows)
+			t.Rows += int64(f.live())
 			t.Bytes += f.Bytes
+			deleted += f.Deleted
 		}
 		// Fewer than there were, whatever the rows say: a task that leaves as
 		// many fragments as it found would be planned again for ever.
 		t.Outputs = max(1, min(int(uint64(t.Rows)/b.target), len(piece)-1))
 		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows, become %d of %d rows together", len(piece), b.target, t.Outputs, t.Rows)
+		switch {
+		case len(piece) == 1:
+			t.Reason = fmt.Sprintf("of its %d rows %d are deleted, more than a tenth", piece[0].Rows, deleted)
+		case deleted > 0:
+			t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows or with many deleted ones, become %d of %d rows together, without %d deleted ones",
+				len(piece), b.target, t.Outputs, t.Rows, deleted)
+		}
 		b.plan.Tasks = append(b.plan.Tasks, t)
 	}
 }
@@ -124,7 +132,7 @@ func cut(run []*Fragment, target uint64) [][]*Fragment {
 			flush(false)
 		}
 		piece = append(piece, f)
-		rows, bytes = rows+f.Rows, bytes+f.Bytes
+		rows, bytes = rows+f.live(), bytes+f.Bytes
 		if rows >= target {
 			flush(true)
 		}

@@ -189,10 +189,14 @@ func TestFacts(t *testing.T) {
 		says  string
 	}{
 		{"nothing", func(*maker, *pb.DataFragment) []*pb.IndexMetadata { return nil }, Fine, ""},
-		{"deletions", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
-			f.DeletionFile = &pb.DeletionFile{NumDeletedRows: 3}
+		{"all deleted", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
+			f.DeletionFile = &pb.DeletionFile{NumDeletedRows: 10}
 			return nil
-		}, Unsupported, "3 of its 10 rows are deleted"},
+		}, Unsupported, "all of its 10 rows are deleted"},
+		{"deletions in another base", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
+			f.DeletionFile = &pb.DeletionFile{NumDeletedRows: 3, BaseId: proto.Uint32(2)}
+			return nil
+		}, Unsupported, "base 2"},
 		{"deletions not counted", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.DeletionFile = &pb.DeletionFile{}
 			return nil
@@ -288,12 +292,16 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Which fragments hold the same columns: by field ids, of today's schema.
+// Which fragments hold the same columns: by field ids, of today's schema. It matters of those alone that can't be filled.
 func TestLayouts(t *testing.T) {
-	k := newMaker(t, 1, table.V2_1, flatFields(3, 1, 2)...)
+	fields := flatFields(3, 1, 2, 4)
+	for _, f := range fields[:3] {
+		f.Nullable = false
+	}
+	k := newMaker(t, 1, table.V2_1, fields...)
 	same := []*pb.DataFragment{
 		k.fragment(1, k.file(1, 1, 2, 3)), k.fragment(1, k.file(1, 3, 1, 2)), k.fragment(1, k.file(1, 2), k.file(1, 3, 1)),
-		k.fragment(1, k.file(1, 1, 2, 3, 9)), k.fragment(1, k.file(1, 1, -2, 3), k.file(1, 2, -2)),
+		k.fragment(1, k.file(1, 1, 2, 3, 9, 4)), k.fragment(1, k.file(1, 1, -2, 3), k.file(1, 2, -2)),
 	}
 	other := []*pb.DataFragment{k.fragment(1, k.file(1, 1, 2)), k.fragment(1, k.file(1, 1, 2, -2)), k.fragment(1)}
 	f := FactsOf(k.done())

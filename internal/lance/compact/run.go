@@ -45,6 +45,10 @@ type run struct {
 	conflict error
 	// pinned are the files that the pass may read; nil when nothing pins them.
 	pinned map[string]bool
+	// looked is what the pass knows of the fragments' files.
+	looked map[uint64]*Fragment
+	// refused are fragments whose files turned out, while they were merged, to be none that can be.
+	refused map[uint64]Left
 }
 
 func (r *run) now() time.Time {
@@ -93,10 +97,10 @@ func (r *run) committed(t *table.Table, old, added []*pb.DataFragment) {
 }
 
 func (r *run) passes(ctx context.Context) error {
-	merged := 0
+	done := 0
 	for idle := 0; idle < maxPasses; idle++ {
-		if r.res.FragmentsRemoved > merged {
-			idle, merged = 0, r.res.FragmentsRemoved
+		if n := r.res.FragmentsRemoved + len(r.refused); n > done {
+			idle, done = 0, n
 		}
 		t, err := table.Open(ctx, r.store)
 		if err != nil {
@@ -106,7 +110,7 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		}
 		r.res.Version = t.Version()
-		facts, err := Survey(ctx, t, r.opts.Policy)
+		facts, err := survey(ctx, t, r.opts.Policy, r.refused)
 		if err != nil {
 			return err
 		}
@@ -114,6 +118,10 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		} else if stale {
 			continue
+		}
+		r.looked = make(map[uint64]*Fragment)
+		for i := range facts.Fragments {
+			r.looked[facts.Fragments[i].ID] = &facts.Fragments[i]
 		}
 		plan := MakePlan(facts, r.opts.Policy)
 		if r.res.Plan.Tasks == nil && r.res.Plan.Left == nil {
@@ -191,11 +199,32 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 			// Somebody changed what this task was to merge: plan it anew.
 			r.conflict = err
 			again = true
+		case r.refuse(err):
+			again = true
 		default:
 			return false, err
 		}
 	}
 	return again, nil
+}
+
+// refuse notes which fragment an error is about, so that the others are merged without it.
+func (r *run) refuse(err error) bool {
+	var f *fragmentError
+	if !errors.As(err, &f) {
+		return false
+	}
+	kind, ok := kindOfContent(f.err)
+	if !ok {
+		return false
+	}
+	if r.refused == nil {
+		r.refused = make(map[uint64]Left)
+	}
+	l := Left{Fragment: f.id, Kind: kind, Reason: f.err.Error()}
+	r.refused[f.id] = l
+	r.res.Plan.Left = append(r.res.Plan.Left, l)
+	return true
 }
 
 // unclaimed leaves out tasks that another run is at work on.

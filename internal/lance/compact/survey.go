@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -21,7 +24,18 @@ const surveyParallel = 16
 // Survey takes the facts that a plan under the policy depends on: those of the
 // manifest, and for fragments that would be merged those of their data files.
 func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, error) {
+	return survey(ctx, t, p, nil)
+}
+
+// survey is Survey where it has turned out already that some fragments can't be merged.
+func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Left) (Facts, error) {
 	f := FactsOf(t)
+	for i := range f.Fragments {
+		x := &f.Fragments[i]
+		if l, ok := refused[x.ID]; ok && x.Blocked == "" {
+			x.Kind, x.Blocked = l.Kind, l.Reason
+		}
+	}
 	for {
 		fresh := unseen(&f, MakePlan(f, p))
 		if len(fresh) == 0 {
@@ -35,7 +49,7 @@ func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, error) {
 }
 
 // Detect tells whether there is anything to merge, at the price of a few small
-// reads: it looks at data files only until two neighbours prove mergeable. The
+// reads: it looks at data files only until two neighbours prove mergeable, or one with many deleted rows readable. The
 // plan is Survey's but for the files that were not looked at.
 func Detect(ctx context.Context, t *table.Table, p Policy) (plan Plan, due bool, err error) {
 	f := FactsOf(t)
@@ -44,7 +58,8 @@ func Detect(ctx context.Context, t *table.Table, p Policy) (plan Plan, due bool,
 		if len(plan.Tasks) == 0 {
 			return plan, false, nil
 		}
-		fresh := unseen(&f, Plan{Tasks: []Task{{Fragments: plan.Tasks[0].Fragments[:2]}}})
+		first := plan.Tasks[0].Fragments
+		fresh := unseen(&f, Plan{Tasks: []Task{{Fragments: first[:min(2, len(first))]}}})
 		if len(fresh) == 0 {
 			return plan, true, nil
 		}
@@ -77,126 +92,98 @@ func look(ctx context.Context, t *table.Table, fresh []*Fragment) error {
 	for _, f := range t.Fragments() {
 		entries[f.GetId()] = f
 	}
-	live := liveFields(t)
+	sh := shapeOf(t)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(surveyParallel)
 	var mu sync.Mutex
 	for _, x := range fresh {
 		g.Go(func() error {
-			agreed, wrong := lookAt(ctx, t, entries[x.ID], live)
+			held, wrong := lookAt(ctx, t, entries[x.ID], sh)
 			mu.Lock()
 			defer mu.Unlock()
 			x.seen, x.missing = true, errors.Is(wrong, objects.ErrNotFound)
-			switch {
-			case wrong == nil:
-				x.agreed = agreed
-			case errors.Is(wrong, errUncopyable):
-				x.Kind, x.Blocked = Unsupported, wrong.Error()
-			case errors.Is(wrong, datafile.ErrCorrupt), errors.Is(wrong, objects.ErrDenied), x.missing:
-				x.Kind, x.Blocked = Broken, wrong.Error()
-			default:
+			x.entry, x.held = entries[x.ID], held
+			if wrong == nil {
+				x.agreed = agreements(sh, held)
+				return nil
+			}
+			var ok bool
+			if x.Kind, ok = kindOf(wrong); !ok {
 				return wrong
 			}
+			x.Blocked = wrong.Error()
 			return nil
 		})
 	}
 	return g.Wait()
 }
 
-// lookAt checks a fragment's data files against its entry. What the pages have to
-// agree on to be merged with others comes as a text, as a part of the layout.
-func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, live map[int32]bool) (agreed string, err error) {
-	for _, d := range f.GetFiles() {
-		src, err := openSource(ctx, t, f, d, live)
-		if err != nil {
-			return "", err
-		}
-		if a := src.agreements(); a != "" {
-			agreed += "; " + a
-		}
-		src.Close()
+// kindOf tells what an error about a fragment's files makes of it; not ok when it says nothing of the fragment.
+func kindOf(err error) (k Kind, ok bool) {
+	switch k, ok := kindOfContent(err); {
+	case ok:
+		return k, true
+	case errors.Is(err, objects.ErrDenied), errors.Is(err, objects.ErrNotFound):
+		return Broken, true
 	}
-	return agreed, nil
+	return Fine, false
 }
 
-// errUncopyable marks files whose pages can't be moved as they are.
-var errUncopyable = errors.New("needs more than copying pages")
-
-// source is a data file of a fragment with the columns that are copied from it.
-type source struct {
-	*datafile.File
-	entry *pb.DataFile
-	// columns of today's schema: field id and column number, in the entry's order.
-	columns []sourceColumn
+// kindOfContent is kindOf for errors about what was read; those of the store tell nothing.
+func kindOfContent(err error) (k Kind, ok bool) {
+	is := func(kinds ...error) bool {
+		return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
+	}
+	switch {
+	case is(errUncopyable, column.ErrUnsupported, column.ErrLimit, table.ErrRefused):
+		return Unsupported, true
+	case is(datafile.ErrCorrupt, table.ErrCorrupt):
+		return Broken, true
+	}
+	return Fine, false
 }
 
-type sourceColumn struct {
-	field int32
-	index int
-	// agreed are the layers that all pages must have, of a column where they must.
-	agreed string
-}
-
-// openSource opens a data file and checks that its pages can be copied.
-func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, live map[int32]bool) (*source, error) {
-	name := table.DataName(d)
-	file, err := datafile.Open(ctx, t.Store(), name)
+// lookAt checks a fragment's data files against its entry, and that what can't be copied of
+// them can be read and encoded.
+func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) ([]holding, error) {
+	src, err := openSources(ctx, t, f, sh)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{File: file, entry: d}
-	if err := s.check(t, f, live); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return s, nil
-}
-
-func (s *source) check(t *table.Table, f *pb.DataFragment, live map[int32]bool) error {
-	broken := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %s", datafile.ErrCorrupt, fmt.Sprintf(format, args...))
-	}
-	if want := s.entry.GetFileSizeBytes(); want != 0 && want != uint64(s.Reader.Entry().Size) {
-		return broken("it has %d bytes, the manifest says %d", s.Reader.Entry().Size, want)
-	}
-	if v := table.NormalVersion(s.Major, s.Minor); v != t.FileVersion() {
-		return broken("its footer says version %s, the manifest %s", v, t.FileVersion())
-	}
-	if n := s.Descriptor.GetLength(); n != f.GetPhysicalRows() {
-		return broken("it has %d rows, the manifest says %d", n, f.GetPhysicalRows())
-	}
-	if n := len(s.GlobalBuffers); n != 1 {
-		return fmt.Errorf("%w: it has %d global buffers, and what the others hold is not known", errUncopyable, n)
-	}
-	if f, c := len(s.entry.GetFields()), len(s.entry.GetColumnIndices()); f != c {
-		return broken("the manifest names %d columns for its %d fields", c, f)
-	}
-	taken := make(map[int]bool)
-	must := mustAgree(t)
-	for i, id := range s.entry.GetFields() {
-		if !live[id] {
+	defer src.Close()
+	held := src.holdings(sh)
+	anew := []string{}
+	for i, h := range held {
+		if h.why == "" || h.ids == "" {
 			continue
 		}
-		c := int(s.entry.GetColumnIndices()[i])
-		if c < 0 || c >= len(s.Columns) || taken[c] {
-			return broken("field %d is in column %d of %d", id, c, len(s.Columns))
+		if no := sh.fields[i].unwritable; no != nil {
+			return nil, fmt.Errorf("column %q: %w (%s), and can't be encoded: %w", sh.fields[i].name, errUncopyable, h.why, no)
 		}
-		taken[c] = true
-		if err := copyable(s.Columns[c]); err != nil {
-			return fmt.Errorf("column %d: %w", c, err)
-		}
-		col := sourceColumn{field: id, index: c}
-		if must[id] {
-			var err error
-			if col.agreed, err = agreement(s.Columns[c]); err != nil {
-				return fmt.Errorf("column %d: %w", c, err)
-			}
-		}
-		s.columns = append(s.columns, col)
+		anew = append(anew, sh.fields[i].name)
 	}
-	// Stale columns are left behind; a column that no field names is something else.
-	if len(s.entry.GetFields()) < len(s.Columns) {
-		return fmt.Errorf("%w: it has %d columns for %d fields", errUncopyable, len(s.Columns), len(s.entry.GetFields()))
+	if _, err := table.ReadDeletions(ctx, t.Store(), f); err != nil {
+		return nil, err
 	}
-	return nil
+	if len(anew) == 0 {
+		return held, nil
+	}
+	o := scan.Options{Columns: anew, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
+	for _, err := range scan.Pages(ctx, t, o) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+// agreements are what those fields of a fragment have to agree on with others' that can't be encoded, as one text.
+func agreements(sh *shape, held []holding) string {
+	out := ""
+	for i, h := range held {
+		if sh.fields[i].unwritable != nil {
+			out += fmt.Sprintf("; %s %q", h.agreed, h.encodings)
+		}
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
@@ -30,14 +31,17 @@ type task struct {
 	// ids are reserved for the new fragments.
 	ids []uint64
 	t   *table.Table
+	sh  *shape
 	old []*pb.DataFragment
-	rec *journal.Record
-	txn *pb.Transaction
+	// held is what was found in each of old.
+	held [][]holding
+	rec  *journal.Record
+	txn  *pb.Transaction
 	// names of the new data files, without their directory.
 	names []string
 }
 
-// do claims the fragments, copies them and commits. With an error other than
+// do claims the fragments, merges them and commits. With an error other than
 // objects.ErrUnknown nothing was committed and nothing is left behind.
 func (k *task) do(ctx context.Context) error {
 	if err := k.prepare(ctx); err != nil {
@@ -79,7 +83,7 @@ func (k *task) prepare(ctx context.Context) error {
 	if err := t.Writable(); err != nil {
 		return err
 	}
-	k.t, k.old = t, nil
+	k.t, k.sh, k.old, k.held = t, shapeOf(t), nil, nil
 	byID := make(map[uint64]*pb.DataFragment)
 	for _, f := range t.Fragments() {
 		byID[f.GetId()] = f
@@ -99,7 +103,11 @@ func (k *task) prepare(ctx context.Context) error {
 		if err := k.kept(f, t.Version()); err != nil {
 			return err
 		}
-		k.old = append(k.old, f)
+		seen := k.looked[id]
+		if seen == nil || !proto.Equal(seen.entry, f) || len(seen.held) != len(k.sh.fields) {
+			return fmt.Errorf("%w: fragment %d has changed by version %d", table.ErrConflict, id, t.Version())
+		}
+		k.old, k.held = append(k.old, f), append(k.held, seen.held)
 	}
 	return nil
 }
@@ -159,15 +167,16 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 func (k *task) rewrite(ctx context.Context) error {
 	rows := make([]uint64, len(k.old))
 	for i, f := range k.old {
-		rows[i] = f.GetPhysicalRows()
+		rows[i] = liveRows(f)
 	}
 	group := &pb.Transaction_Rewrite_Group{OldFragments: k.old}
 	for i, part := range share(rows, len(k.ids)) {
 		var from []*pb.DataFragment
+		var held [][]holding
 		for _, j := range part {
-			from = append(from, k.old[j])
+			from, held = append(from, k.old[j]), append(held, k.held[j])
 		}
-		f, err := k.merge(ctx, from, k.names[i])
+		f, err := k.merge(ctx, from, held, k.names[i])
 		if err != nil {
 			return err
 		}
@@ -183,14 +192,11 @@ func (k *task) rewrite(ctx context.Context) error {
 	return nil
 }
 
-// merge copies fragments into one new data file.
-func (k *task) merge(ctx context.Context, from []*pb.DataFragment, name string) (*pb.DataFragment, error) {
-	lineage := table.Lineage{}
-	if k.t.StableRowIDs() {
-		var err error
-		if lineage, err = table.ConcatLineage(from); err != nil {
-			return nil, err
-		}
+// merge puts fragments into one new data file. An error about one of them is a fragmentError.
+func (k *task) merge(ctx context.Context, from []*pb.DataFragment, held [][]holding, name string) (*pb.DataFragment, error) {
+	lineage, err := k.lineage(ctx, from)
+	if err != nil {
+		return nil, err
 	}
 	full := table.DataDir + "/" + name
 	w, err := k.store.Create(ctx, full)
@@ -198,11 +204,12 @@ func (k *task) merge(ctx context.Context, from []*pb.DataFragment, name string) 
 		return nil, fmt.Errorf("creating %s: %w", full, err)
 	}
 	defer w.Abort()
-	o := newOutput(k.t, from[0], datafile.NewWriter(w, k.copyBuffer()), k.copied)
-	for _, f := range from {
-		if err := o.add(ctx, k.t, f); err != nil {
-			return nil, err
-		}
+	o, err := newOutput(k.t, k.sh, held, datafile.NewWriter(w, k.copyBuffer()), k.copied)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.add(ctx, k.t, from); err != nil {
+		return nil, err
 	}
 	d, err := o.finish(ctx, k.t, name)
 	if err != nil {
@@ -215,6 +222,32 @@ func (k *task) merge(ctx context.Context, from []*pb.DataFragment, name string) 
 	lineage.Set(f)
 	return f, nil
 }
+
+// lineage is that of the rows of fragments that are kept.
+func (k *task) lineage(ctx context.Context, from []*pb.DataFragment) (l table.Lineage, err error) {
+	if !k.t.StableRowIDs() {
+		return l, nil
+	}
+	deleted := make([]*roaring.Bitmap, len(from))
+	for i, f := range from {
+		if f.GetDeletionFile() == nil {
+			continue
+		}
+		if deleted[i], err = table.ReadDeletions(ctx, k.store, f); err != nil {
+			return l, &fragmentError{f.GetId(), err}
+		}
+	}
+	return table.LiveLineage(from, deleted)
+}
+
+// fragmentError is an error about the files of a fragment.
+type fragmentError struct {
+	id  uint64
+	err error
+}
+
+func (e *fragmentError) Error() string { return fmt.Sprintf("fragment %d: %v", e.id, e.err) }
+func (e *fragmentError) Unwrap() error { return e.err }
 
 // verify reads back what describes the new file: whatever is wrong with it must
 // come to light before the old ones are given up.

@@ -1,0 +1,184 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+	"github.com/seaweedfs/seaweed-lance/internal/objects"
+)
+
+// errUncopyable marks files whose pages can't be moved as they are.
+var errUncopyable = errors.New("needs more than copying pages")
+
+// sources are the open data files of a fragment that hold live columns.
+type sources struct {
+	frag  *pb.DataFragment
+	files []*source
+}
+
+// openSources opens a fragment's data files and checks them against its entry.
+func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *shape) (*sources, error) {
+	all := &sources{frag: f}
+	for _, d := range f.GetFiles() {
+		if !slices.ContainsFunc(d.GetFields(), func(id int32) bool { _, live := s.top[id]; return live }) {
+			continue
+		}
+		x, err := openSource(ctx, t, f, d, s)
+		if err != nil {
+			all.Close()
+			return nil, err
+		}
+		all.files = append(all.files, x)
+	}
+	return all, nil
+}
+
+func (s *sources) Close() {
+	for _, x := range s.files {
+		x.Close()
+	}
+}
+
+// open hands out the open files to a scan, which closes what it gets.
+func (s *sources) open(ctx context.Context, store objects.Store, name string) (*datafile.File, error) {
+	for _, x := range s.files {
+		if table.DataName(x.entry) == name {
+			return x.With(keptOpen{x.Reader}), nil
+		}
+	}
+	return datafile.Open(ctx, store, name)
+}
+
+type keptOpen struct{ objects.Reader }
+
+func (keptOpen) Close() error { return nil }
+
+// holdings are what the fragment holds of each top-level field.
+func (s *sources) holdings(sh *shape) []holding {
+	type found struct {
+		ids               []int32
+		agreed, encodings []string
+		file              *source
+	}
+	all := make([]found, len(sh.fields))
+	out := make([]holding, len(sh.fields))
+	for _, x := range s.files {
+		for _, c := range x.columns {
+			i := sh.top[c.field]
+			f, h := &all[i], &out[i]
+			f.ids = append(f.ids, c.field)
+			if c.agreed != "" {
+				f.agreed = append(f.agreed, fmt.Sprintf("%d%s", c.field, c.agreed))
+			}
+			if e := string(x.Columns[c.index].GetEncoding().GetDirect().GetEncoding()); !slices.Contains(f.encodings, e) {
+				f.encodings = append(f.encodings, e)
+			}
+			switch {
+			case h.why != "":
+			case x.why != nil:
+				h.why = x.why.Error()
+			case c.why != nil:
+				h.why = c.why.Error()
+			case f.file != nil && f.file != x:
+				// Each file has its own word on which structs are null.
+				h.why = fmt.Sprintf("column %q lies in several data files", sh.fields[i].name)
+			}
+			f.file = x
+		}
+	}
+	for i, f := range all {
+		slices.Sort(f.agreed)
+		slices.Sort(f.encodings)
+		h := &out[i]
+		h.ids, h.agreed, h.encodings = textOf(f.ids), strings.Join(f.agreed, " "), strings.Join(f.encodings, " ")
+		if d := s.frag.GetDeletionFile(); d != nil {
+			h.why = "rows of it are deleted"
+		}
+	}
+	return out
+}
+
+// source is a data file of a fragment with the columns that are wanted from it.
+type source struct {
+	*datafile.File
+	entry *pb.DataFile
+	// columns of today's schema, in the entry's order.
+	columns []sourceColumn
+	// why none of its pages can be copied; nil when they can.
+	why error
+}
+
+type sourceColumn struct {
+	field int32
+	index int
+	// agreed are the layers that all pages must have, of a column where they must.
+	agreed string
+	// why its pages can't be copied; nil when they can.
+	why error
+}
+
+// openSource opens a data file and finds out what can be copied of it.
+func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, sh *shape) (*source, error) {
+	name := table.DataName(d)
+	file, err := datafile.Open(ctx, t.Store(), name)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{File: file, entry: d}
+	if err := s.check(f, sh); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+func (s *source) check(f *pb.DataFragment, sh *shape) error {
+	broken := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", datafile.ErrCorrupt, fmt.Sprintf(format, args...))
+	}
+	if want := s.entry.GetFileSizeBytes(); want != 0 && want != uint64(s.Reader.Entry().Size) {
+		return broken("it has %d bytes, the manifest says %d", s.Reader.Entry().Size, want)
+	}
+	if v := table.NormalVersion(s.Major, s.Minor); v != sh.version {
+		return broken("its footer says version %s, the manifest %s", v, sh.version)
+	}
+	if n := s.Descriptor.GetLength(); n != f.GetPhysicalRows() {
+		return broken("it has %d rows, the manifest says %d", n, f.GetPhysicalRows())
+	}
+	if f, c := len(s.entry.GetFields()), len(s.entry.GetColumnIndices()); f != c {
+		return broken("the manifest names %d columns for its %d fields", c, f)
+	}
+	switch n := len(s.GlobalBuffers); {
+	case n != 1:
+		s.why = fmt.Errorf("%w: it has %d global buffers, and what the others hold is not known", errUncopyable, n)
+	case len(s.entry.GetFields()) < len(s.Columns):
+		// Stale columns are left behind; a column that no field names is something else.
+		s.why = fmt.Errorf("%w: it has %d columns for %d fields", errUncopyable, len(s.Columns), len(s.entry.GetFields()))
+	}
+	taken := make(map[int]bool)
+	for i, id := range s.entry.GetFields() {
+		if _, live := sh.top[id]; !live {
+			continue
+		}
+		c := int(s.entry.GetColumnIndices()[i])
+		if c < 0 || c >= len(s.Columns) || taken[c] {
+			return broken("field %d is in column %d of %d", id, c, len(s.Columns))
+		}
+		taken[c] = true
+		col := sourceColumn{field: id, index: c, why: copyable(s.Columns[c])}
+		if sh.must[id] && col.why == nil {
+			col.agreed, col.why = agreement(s.Columns[c])
+		}
+		if col.why != nil {
+			col.why = fmt.Errorf("column %d: %w", c, col.why)
+		}
+		s.columns = append(s.columns, col)
+	}
+	return nil
+}

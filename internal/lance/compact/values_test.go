@@ -1,0 +1,214 @@
+package compact
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
+)
+
+// columnOf reads rows of one column of a fragment, all live ones or n from an offset.
+func columnOf(tb testing.TB, t *table.Table, f *pb.DataFragment, name string, from, n uint64) (arrow.Array, error) {
+	tb.Helper()
+	ctx := context.Background()
+	s, err := scan.Open(ctx, t, scan.Options{Columns: []string{name}, Fragments: []uint64{f.GetId()}, StoredJSON: true, Offset: from, Limit: &n})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var chunks []arrow.Array
+	for {
+		b, err := s.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, b.Column(0))
+	}
+	if len(chunks) == 0 {
+		return array.MakeArrayOfNull(memory.DefaultAllocator, s.Schema().Field(0).Type, 0), nil
+	}
+	return array.Concatenate(chunks, memory.DefaultAllocator)
+}
+
+// readable tells whether a column is one that can be decoded: tests make many of random bytes.
+func readable(tb testing.TB, t *table.Table, f *pb.DataFragment, name string) bool {
+	tb.Helper()
+	_, err := columnOf(tb, t, f, name, 0, f.GetPhysicalRows())
+	return err == nil
+}
+
+// checkField holds what a new fragment has of a top-level field against the fragments that it was made of. Pages are the same
+// where the decision was to copy them, and values wherever they can be read.
+func checkField(tb testing.TB, what string, before, after *table.Table, old []*pb.DataFragment, f *pb.DataFragment, at int) {
+	tb.Helper()
+	sh := shapeOf(before)
+	field := &sh.fields[at]
+	var held []holding
+	for _, x := range old {
+		src, err := openSources(tb.Context(), before, x, sh)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		held = append(held, src.holdings(sh)[at])
+		src.Close()
+	}
+	ways, anew := waysOf(field, plainEncoding(tb), held)
+	got := contentOf(tb, after, f)
+	pages := make(map[int32][]page)
+	var rows uint64
+	junk := false
+	for i, x := range old {
+		if ways != nil && ways[i] == copied {
+			junk = junk || !readable(tb, before, x, field.name)
+			for id, ps := range contentOf(tb, before, x).columns {
+				for _, p := range ps {
+					p.priority += rows
+					if sh.top[id] == at {
+						pages[id] = append(pages[id], p)
+					}
+				}
+			}
+		}
+		rows += liveRows(x)
+	}
+	if rows != f.GetPhysicalRows() {
+		tb.Errorf("%s: %d rows, want %d", what, f.GetPhysicalRows(), rows)
+	}
+	held0 := 0
+	for id, have := range got.columns {
+		if sh.top[id] != at {
+			continue
+		}
+		held0++
+		want := joinHeaders(pages[id])
+		if !anew && len(have) != len(want) {
+			tb.Errorf("%s, field %d: %d pages, want %d", what, id, len(have), len(want))
+		}
+		for _, p := range want {
+			if isStruct(p) && anew {
+				continue // one page counts all
+			}
+			for len(have) > 0 && fmt.Sprint(have[0]) != fmt.Sprint(p) && anew {
+				have = have[1:]
+			}
+			if len(have) == 0 || fmt.Sprint(have[0]) != fmt.Sprint(p) {
+				tb.Errorf("%s, field %d: the page %v is not there", what, id, p)
+				break
+			}
+			have = have[1:]
+		}
+	}
+	if (held0 > 0) != (ways != nil) || anew && held0 != len(field.ids) {
+		tb.Errorf("%s: %d columns of field %q", what, held0, field.name)
+	}
+	rows = 0
+	for i, x := range old {
+		n := liveRows(x)
+		if !junk && readable(tb, before, x, field.name) {
+			want, err := columnOf(tb, before, x, field.name, 0, n)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			have, err := columnOf(tb, after, f, field.name, rows, n)
+			if err != nil {
+				tb.Fatalf("%s, field %q: %v", what, field.name, err)
+			}
+			if have.Len() != want.Len() {
+				tb.Errorf("%s, field %q: %d rows of fragment %d, want %d", what, field.name, have.Len(), x.GetId(), want.Len())
+			} else if d := difference(have, 0, want, 0, want.Len()); d != "" {
+				tb.Errorf("%s, field %q, fragment %d: %s", what, field.name, x.GetId(), d)
+			}
+		} else if ways != nil && ways[i] == encoded && held[i].ids != "" {
+			tb.Errorf("%s, field %q: fragment %d was encoded and can't be read", what, field.name, x.GetId())
+		}
+		rows += n
+	}
+}
+
+// difference describes where values [i, i+n) of a differ from [j, j+n) of b, bit for bit; ""
+// when they are the same. What lies under a null does not count.
+func difference(a arrow.Array, i int, b arrow.Array, j, n int) string {
+	if a.DataType().ID() != b.DataType().ID() {
+		return fmt.Sprintf("type %s, want %s", a.DataType(), b.DataType())
+	}
+	for k := range n {
+		if a.IsNull(i+k) != b.IsNull(j+k) {
+			return fmt.Sprintf("value %d: null %v, want %v", k, a.IsNull(i+k), b.IsNull(j+k))
+		}
+		if a.IsNull(i + k) {
+			continue
+		}
+		if d := differenceAt(a, i+k, b, j+k); d != "" {
+			return fmt.Sprintf("value %d: %s", k, d)
+		}
+	}
+	return ""
+}
+
+func differenceAt(a arrow.Array, i int, b arrow.Array, j int) string {
+	switch x := a.(type) {
+	case *array.Null:
+		return ""
+	case *array.Struct:
+		y := b.(*array.Struct)
+		if x.NumField() != y.NumField() {
+			return fmt.Sprintf("%d fields, want %d", x.NumField(), y.NumField())
+		}
+		for f := range x.NumField() {
+			names := [2]string{x.DataType().(*arrow.StructType).Field(f).Name, y.DataType().(*arrow.StructType).Field(f).Name}
+			if names[0] != names[1] {
+				return fmt.Sprintf("field %q, want %q", names[0], names[1])
+			}
+			if d := difference(x.Field(f), i, y.Field(f), j, 1); d != "" {
+				return names[0] + ": " + d
+			}
+		}
+		return ""
+	case array.ListLike:
+		y := b.(array.ListLike)
+		s, e := x.ValueOffsets(i)
+		s2, e2 := y.ValueOffsets(j)
+		if e-s != e2-s2 {
+			return fmt.Sprintf("%d items, want %d", e-s, e2-s2)
+		}
+		return difference(x.ListValues(), int(s), y.ListValues(), int(s2), int(e-s))
+	case *array.Dictionary:
+		y := b.(*array.Dictionary)
+		return difference(x.Dictionary(), x.GetValueIndex(i), y.Dictionary(), y.GetValueIndex(j), 1)
+	}
+	if u, v := raw(a, i), raw(b, j); !bytes.Equal(u, v) {
+		return fmt.Sprintf("%x, want %x", u, v)
+	}
+	return ""
+}
+
+// raw are the bytes of a value.
+func raw(a arrow.Array, i int) []byte {
+	switch x := a.(type) {
+	case *array.Boolean:
+		return fmt.Append(nil, x.Value(i))
+	case *array.String:
+		return []byte(x.Value(i))
+	case *array.LargeString:
+		return []byte(x.Value(i))
+	case *array.Binary:
+		return x.Value(i)
+	case *array.LargeBinary:
+		return x.Value(i)
+	}
+	w := a.DataType().(arrow.FixedWidthDataType).Bytes()
+	return a.Data().Buffers()[1].Bytes()[(a.Data().Offset()+i)*w:][:w]
+}
