@@ -34,11 +34,14 @@ type Fragment struct {
 	Kind    Kind
 	// seen: the files have been looked at; missing: one of them was not there.
 	seen, missing bool
+	// uncounted: how many of its rows are deleted is not known before it is seen.
+	uncounted bool
 	// agreed is what its pages and those of others have to agree on, once seen.
 	agreed string
-	// entry is what was looked at, and held what it holds of each top-level field.
-	entry *pb.DataFragment
-	held  []holding
+	// entry is what was looked at, counted the same with the numbers of rows that it does not say, and held
+	// what it holds of each top-level field.
+	entry, counted *pb.DataFragment
+	held           []holding
 }
 
 // live are the rows that are kept.
@@ -56,6 +59,7 @@ func FactsOf(t *table.Table) Facts {
 		for _, d := range frag.GetFiles() {
 			x.Bytes += int64(d.GetFileSizeBytes())
 		}
+		x.uncounted = frag.DeletionFile != nil && x.Deleted == 0
 		x.Layout = layoutOf(frag, sh)
 		x.Kind, x.Blocked = blockedBy(t, frag, live, cov, covErr, columns)
 		f.Fragments = append(f.Fragments, x)
@@ -73,9 +77,6 @@ func FactsOf(t *table.Table) Facts {
 func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []covering, covErr error, columns string) (Kind, string) {
 	if n := unknownIn(f); n != "" {
 		return Unsupported, "its entry has " + n + ", which this build does not know"
-	}
-	if f.GetPhysicalRows() == 0 {
-		return Unsupported, "its entry does not say how many rows it has"
 	}
 	if kind, reason := blockedByDeletions(f); reason != "" {
 		return kind, reason
@@ -123,13 +124,9 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 // blockedByDeletions says what about a fragment's deleted rows stands in the way of leaving them out.
 func blockedByDeletions(f *pb.DataFragment) (Kind, string) {
 	d := f.GetDeletionFile()
-	switch n := d.GetNumDeletedRows(); {
+	switch {
 	case d == nil:
 		return Fine, ""
-	case n == 0:
-		return Unsupported, "its entry does not say how many of its rows are deleted"
-	case n >= f.GetPhysicalRows():
-		return Unsupported, fmt.Sprintf("all of its %d rows are deleted, and nothing of it can be merged", n)
 	case d.BaseId != nil:
 		return Unsupported, fmt.Sprintf("its deletion file lies in base %d, outside the table", d.GetBaseId())
 	}

@@ -63,7 +63,7 @@ func TestPlanAsLance(t *testing.T) {
 		{"reaches the target exactly", fragmentsOf(500, 500, 500, 500), 1000, []task{{span(0, 1), 1}, {span(2, 3), 1}}},
 		{"the tail joins", fragmentsOf(500, 500, 10), 1000, []task{{span(0, 2), 1}}},
 		{"large ones between", fragmentsOf(1, 1, 5000, 1, 1, 1, 5000, 1), 1000, []task{{[]uint64{0, 1}, 1}, {[]uint64{3, 4, 5}, 1}}},
-		{"no rows at all", fragmentsOf(0, 0, 0), 1000, []task{{span(0, 2), 1}}},
+		{"no rows at all", fragmentsOf(0, 0, 0), 1000, []task{{span(0, 2), 0}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -305,6 +305,9 @@ func (r *run) reserve(ctx context.Context, t *table.Table, tasks []Task) ([]uint
 		n += x.Outputs
 		rec.Fragments = append(rec.Fragments, x.Fragments...)
 	}
+	if n == 0 {
+		return nil, nil
+	}
 	txn := &pb.Transaction{
 		Uuid:      uuid.NewString(),
 		Operation: &pb.Transaction_ReserveFragments_{ReserveFragments: &pb.Transaction_ReserveFragments{NumFragments: uint32(n)}},

@@ -97,7 +97,7 @@ func (s *sources) holdings(sh *shape) []holding {
 		slices.Sort(f.encodings)
 		h := &out[i]
 		h.ids, h.agreed, h.encodings = textOf(f.ids), strings.Join(f.agreed, " "), strings.Join(f.encodings, " ")
-		if d := s.frag.GetDeletionFile(); d != nil {
+		if s.frag.GetDeletionFile() != nil {
 			h.why = "rows of it are deleted"
 		}
 	}
@@ -148,7 +148,7 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 	if v := table.NormalVersion(s.Major, s.Minor); v != sh.version {
 		return broken("its footer says version %s, the manifest %s", v, sh.version)
 	}
-	if n := s.Descriptor.GetLength(); n != f.GetPhysicalRows() {
+	if n := s.Descriptor.GetLength(); f.GetPhysicalRows() != 0 && n != f.GetPhysicalRows() {
 		return broken("it has %d rows, the manifest says %d", n, f.GetPhysicalRows())
 	}
 	if f, c := len(s.entry.GetFields()), len(s.entry.GetColumnIndices()); f != c {

@@ -33,7 +33,9 @@ type task struct {
 	t   *table.Table
 	sh  *shape
 	old []*pb.DataFragment
-	// held is what was found in each of old.
+	// from are those of old of which rows are kept, with all numbers of rows.
+	from []*pb.DataFragment
+	// held is what was found in each of from.
 	held [][]holding
 	rec  *journal.Record
 	txn  *pb.Transaction
@@ -84,6 +86,7 @@ func (k *task) prepare(ctx context.Context) error {
 		return err
 	}
 	k.t, k.sh, k.old, k.held = t, shapeOf(t), nil, nil
+	k.from = nil
 	byID := make(map[uint64]*pb.DataFragment)
 	for _, f := range t.Fragments() {
 		byID[f.GetId()] = f
@@ -107,7 +110,10 @@ func (k *task) prepare(ctx context.Context) error {
 		if seen == nil || !proto.Equal(seen.entry, f) || len(seen.held) != len(k.sh.fields) {
 			return fmt.Errorf("%w: fragment %d has changed by version %d", table.ErrConflict, id, t.Version())
 		}
-		k.old, k.held = append(k.old, f), append(k.held, seen.held)
+		k.old = append(k.old, f)
+		if liveRows(seen.counted) > 0 {
+			k.from, k.held = append(k.from, seen.counted), append(k.held, seen.held)
+		}
 	}
 	return nil
 }
@@ -165,16 +171,20 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 
 // rewrite writes the new fragments and commits them.
 func (k *task) rewrite(ctx context.Context) error {
-	rows := make([]uint64, len(k.old))
-	for i, f := range k.old {
+	rows := make([]uint64, len(k.from))
+	for i, f := range k.from {
 		rows[i] = liveRows(f)
 	}
 	group := &pb.Transaction_Rewrite_Group{OldFragments: k.old}
-	for i, part := range share(rows, len(k.ids)) {
+	var parts [][]int
+	if len(k.ids) > 0 {
+		parts = share(rows, len(k.ids))
+	}
+	for i, part := range parts {
 		var from []*pb.DataFragment
 		var held [][]holding
 		for _, j := range part {
-			from, held = append(from, k.old[j]), append(held, k.held[j])
+			from, held = append(from, k.from[j]), append(held, k.held[j])
 		}
 		f, err := k.merge(ctx, from, held, k.names[i])
 		if err != nil {
