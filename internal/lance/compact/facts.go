@@ -95,24 +95,18 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if _, err := table.LineageOf(f); err != nil {
 		return Unsupported, err.Error()
 	}
-	seen := make(map[int32]bool)
 	held := 0
 	for _, d := range f.GetFiles() {
 		if d.BaseId != nil {
 			return Unsupported, fmt.Sprintf("data file %s lies in base %d, outside the table", d.GetPath(), d.GetBaseId())
 		}
-		if v := table.DataFileVersion(d); v != t.FileVersion() {
-			return Unsupported, fmt.Sprintf("data file %s is of version %s in a table of %s", d.GetPath(), v, t.FileVersion())
+		if v := table.DataFileVersion(d); !v.Supported() {
+			return Unsupported, fmt.Sprintf("data file %s is of version %s; this build handles 2.0, 2.1 and 2.2", d.GetPath(), v)
 		}
 		for _, id := range d.GetFields() {
-			if !live[id] {
-				continue
+			if live[id] {
+				held++
 			}
-			if seen[id] {
-				return Unsupported, fmt.Sprintf("field %d is in two of its data files", id)
-			}
-			seen[id] = true
-			held++
 		}
 	}
 	if held == 0 {
@@ -140,7 +134,7 @@ func layoutOf(f *pb.DataFragment, sh *shape) string {
 	for _, d := range f.GetFiles() {
 		for _, id := range d.GetFields() {
 			if i, live := sh.top[id]; live {
-				held[i] = append(held[i], id)
+				held[i] = append(held[i], sh.spelled(id, table.DataFileVersion(d))...)
 			}
 		}
 	}
