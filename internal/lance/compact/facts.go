@@ -78,9 +78,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if n := unknownIn(f); n != "" {
 		return Unsupported, "its entry has " + n + ", which this build does not know"
 	}
-	if kind, reason := blockedByDeletions(f); reason != "" {
-		return kind, reason
-	}
 	if covErr != nil {
 		return Broken, covErr.Error()
 	}
@@ -97,9 +94,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	}
 	held := 0
 	for _, d := range f.GetFiles() {
-		if d.BaseId != nil {
-			return Unsupported, fmt.Sprintf("data file %s lies in base %d, outside the table", d.GetPath(), d.GetBaseId())
-		}
 		if v := table.DataFileVersion(d); !v.Supported() {
 			return Unsupported, fmt.Sprintf("data file %s is of version %s; this build handles 2.0, 2.1 and 2.2", d.GetPath(), v)
 		}
@@ -111,18 +105,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	}
 	if held == 0 {
 		return Unsupported, "it has no data file with a column of today's schema"
-	}
-	return Fine, ""
-}
-
-// blockedByDeletions says what about a fragment's deleted rows stands in the way of leaving them out.
-func blockedByDeletions(f *pb.DataFragment) (Kind, string) {
-	d := f.GetDeletionFile()
-	switch {
-	case d == nil:
-		return Fine, ""
-	case d.BaseId != nil:
-		return Unsupported, fmt.Sprintf("its deletion file lies in base %d, outside the table", d.GetBaseId())
 	}
 	return Fine, ""
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -78,7 +79,7 @@ func (k *task) do(ctx context.Context) error {
 // prepare looks at today's table: what was planned must still be there, before
 // anything expensive is done.
 func (k *task) prepare(ctx context.Context) error {
-	t, err := table.Open(ctx, k.store)
+	t, err := k.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (k *task) lineage(ctx context.Context, from []*pb.DataFragment) (l table.Li
 		if f.GetDeletionFile() == nil {
 			continue
 		}
-		if deleted[i], err = table.ReadDeletions(ctx, k.store, f); err != nil {
+		if deleted[i], err = scan.ReadDeletions(ctx, k.t, f); err != nil {
 			return l, &fragmentError{f.GetId(), err}
 		}
 	}
