@@ -146,7 +146,7 @@ func kindOfContent(err error) (k Kind, ok bool) {
 // lookAt checks a fragment's data files against its entry, and that what can't be copied of
 // them can be read and encoded.
 func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) ([]holding, error) {
-	src, err := openSources(ctx, t, f, sh)
+	src, err := openSources(ctx, t, f, sh, datafile.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +154,9 @@ func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) 
 	held := src.holdings(sh)
 	anew := []string{}
 	for i, h := range held {
+		if h.why == "" && f.GetDeletionFile() != nil {
+			h.why = "rows of it are deleted"
+		}
 		if h.why == "" || h.ids == "" {
 			continue
 		}
