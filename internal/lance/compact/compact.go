@@ -27,8 +27,9 @@ type Plan struct {
 type Task struct {
 	// Fragments are the ids of the sources, in order.
 	Fragments []uint64
-	// Outputs is how many fragments take their place.
-	Outputs int
+	// Outputs are the fragments that take their place, in order: how many of the rows that are kept each holds, which
+	// is one at least. There is none when no row is kept.
+	Outputs []int64
 	// Rows that are kept.
 	Rows int64
 	// Bytes of the data files that are read.

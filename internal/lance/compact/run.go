@@ -183,8 +183,8 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		return false, err
 	}
 	for _, x := range tasks {
-		k := &task{run: r, Task: x, ids: ids[:x.Outputs]}
-		ids = ids[x.Outputs:]
+		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}
+		ids = ids[len(x.Outputs):]
 		err := k.do(ctx)
 		switch {
 		case err == nil:
@@ -302,8 +302,11 @@ func (r *run) reserve(ctx context.Context, t *table.Table, tasks []Task) ([]uint
 	rec.Holder.Run = r.name
 	rec.Version = t.Version()
 	for _, x := range tasks {
-		n += x.Outputs
+		n += len(x.Outputs)
 		rec.Fragments = append(rec.Fragments, x.Fragments...)
+	}
+	if n == 0 {
+		return nil, nil
 	}
 	txn := &pb.Transaction{
 		Uuid:      uuid.NewString(),

@@ -170,7 +170,7 @@ func (k *task) rewrite(ctx context.Context) error {
 		rows[i] = liveRows(f)
 	}
 	group := &pb.Transaction_Rewrite_Group{OldFragments: k.old}
-	for i, part := range share(rows, len(k.ids)) {
+	for i, part := range share(rows, len(k.ids)) { // nothing where no row is kept
 		var from []*pb.DataFragment
 		var held [][]holding
 		for _, j := range part {
