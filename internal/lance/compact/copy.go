@@ -48,7 +48,11 @@ func (o *output) copyPiece(ctx context.Context, frag int) error {
 	of := make(map[int][]*stretch) // by top-level field
 	for i, all := range o.stretches {
 		for k := range all {
-			if s := &all[k]; s.frag == frag && s.way != encoded {
+			s := &all[k]
+			if s.way == pruned {
+				s.way = encoded
+			}
+			if s.frag == frag && s.way != encoded {
 				of[i] = append(of[i], s)
 			}
 		}

@@ -27,10 +27,10 @@ type lanes struct {
 }
 
 type lane struct {
-	e     *encoder
-	name  string
-	in    chan given
-	held  int64
+	e    *encoder
+	name string
+	in   chan given
+	held int64
 	// last is the fragment that the rows before were from.
 	last uint64
 	err  error

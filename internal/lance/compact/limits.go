@@ -14,6 +14,8 @@ type limits struct {
 	// metadata of files that are opened again.
 	metadata int64
 	threads  int
+	// join is how many bytes of a column's pages are so few that they are joined with their neighbours.
+	join int64
 }
 
 // limitsOf divides memory. What is not given out here is for what is being encoded, and for garbage.
@@ -21,7 +23,7 @@ func limitsOf(memory int64) limits {
 	if memory <= 0 {
 		memory = DefaultMemory
 	}
-	l := limits{held: memory / 8, batch: memory / 64, ahead: memory / 16, page: memory / 32, whole: memory / 16, metadata: memory / 16, threads: 2}
+	l := limits{held: memory / 8, batch: memory / 64, ahead: memory / 16, page: memory / 32, whole: memory / 16, metadata: memory / 16, threads: 2, join: joinBelow}
 	l.batch = min(max(l.batch, 64<<10), 4<<20)
 	l.ahead = min(max(l.ahead, 64<<10), 16<<20)
 	l.page = min(max(l.page, 64<<10), 8<<20)

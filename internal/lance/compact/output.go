@@ -65,7 +65,7 @@ func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64))
 		for k := range held {
 			held[k] = &in.held[k][i]
 		}
-		o.stretches[i], anew[i] = stretchesOf(f, string(plain.GetDirect().GetEncoding()), pieces, in.stored, held)
+		o.stretches[i], anew[i] = stretchesOf(f, string(plain.GetDirect().GetEncoding()), pieces, in.stored, held, in.limits.join)
 		ids := f.ids
 		if !anew[i] && o.stretches[i] != nil {
 			ids = idsOf(held[pieces[0].frag].ids)

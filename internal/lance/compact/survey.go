@@ -168,16 +168,35 @@ func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) 
 	if _, err := table.ReadDeletions(ctx, t.Store(), f); err != nil {
 		return nil, err
 	}
-	if len(anew) == 0 {
-		return held, nil
+	if err := decodable(ctx, t, f, src, anew); err != nil {
+		return nil, err
 	}
-	o := scan.Options{Columns: anew, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
-	for _, err := range scan.Pages(ctx, t, o) {
-		if err != nil {
-			return nil, err
+	for i := range held {
+		h := &held[i]
+		small := slices.ContainsFunc(h.units, func(u unit) bool { return u.least < joinBelow })
+		if small && !slices.Contains(anew, sh.fields[i].name) {
+			err := decodable(ctx, t, f, src, []string{sh.fields[i].name})
+			if _, ok := kindOfContent(err); err != nil && !ok {
+				return nil, err
+			}
+			h.opaque = err != nil
 		}
 	}
 	return held, nil
+}
+
+// decodable tells whether this build knows all encodings of columns.
+func decodable(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	o := scan.Options{Columns: columns, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
+	for _, err := range scan.Pages(ctx, t, o) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // agreements are what those fields of a fragment have to agree on with others' that can't be encoded, as one text.

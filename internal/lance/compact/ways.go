@@ -16,6 +16,8 @@ type holding struct {
 	agreed, encodings string
 	// units that can be copied by themselves.
 	units []unit
+	// opaque: this build can't decode its pages.
+	opaque bool
 }
 
 // way is how rows of a field get from a fragment to a new file.
@@ -39,13 +41,13 @@ type stretch struct {
 }
 
 // stretchesOf decides for one field of one new file how its rows come from the fragments. Nil when none of them
-// holds any of it: then neither does the new file. anew tells that some may be encoded; the new file
+// holds any of it: then neither does the new file. below is how many bytes of a column's pages are small. anew tells that some may be encoded; the new file
 // then has all columns of the field, else those that all the fragments have.
 //
 // Pages are copied wherever the new file can hold them: next to pages that are encoded, when these say the same of the column
 // as they do. Where pages have to agree about null structs and some are encoded, all are: those that are encoded
 // have levels for them. Small pages next to each other, or to what is encoded, are encoded together.
-func stretchesOf(f *topField, plain string, pieces []piece, fragments []stored, held []*holding) (out []stretch, anew bool) {
+func stretchesOf(f *topField, plain string, pieces []piece, fragments []stored, held []*holding, below int64) (out []stretch, anew bool) {
 	any, same, agreed := false, true, ""
 	var first *holding
 	for _, p := range pieces {
@@ -66,7 +68,7 @@ func stretchesOf(f *topField, plain string, pieces []piece, fragments []stored, 
 	if same {
 		out = cutAt(pieces, fragments, held, func(*holding) bool { return true })
 		if f.unwritable == nil {
-			join(out)
+			join(out, held, below)
 		}
 		if !needsWriter(out) {
 			return merged(out), false
@@ -76,7 +78,7 @@ func stretchesOf(f *topField, plain string, pieces []piece, fragments []stored, 
 	out = cutAt(pieces, fragments, held, func(h *holding) bool {
 		return h.why == "" && h.ids == whole && h.encodings == plain && !f.must
 	})
-	join(out)
+	join(out, held, below)
 	return merged(out), true
 }
 
@@ -128,11 +130,13 @@ func bytesIn(h *holding, rows uint64, p piece) (n int64) {
 	return share64(n, p.to-p.from, rows)
 }
 
-func share64(n int64, part, of uint64) int64 { return int64(float64(n) * float64(part) / float64(max(of, 1))) }
+func share64(n int64, part, of uint64) int64 {
+	return int64(float64(n) * float64(part) / float64(max(of, 1)))
+}
 
-// join has those encoded that are small and stand next to others that are, or that are encoded anyway.
-func join(all []stretch) {
-	small := func(s stretch) bool { return s.way == encoded || s.least < joinBelow }
+// join has those encoded that have fewer bytes than that and stand next to others that have, or that are encoded anyway.
+func join(all []stretch, held []*holding, below int64) {
+	small := func(s stretch) bool { return s.way == encoded || s.least < below && !held[s.frag].opaque }
 	for i := 0; i < len(all); {
 		end := i
 		for end < len(all) && small(all[end]) {
