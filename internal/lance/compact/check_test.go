@@ -84,11 +84,8 @@ func (c *content) addFile(file *datafile.File, d *pb.DataFile, live map[int32]bo
 		return fmt.Errorf("footer of version %s, the manifest says %s", v, table.DataFileVersion(d))
 	}
 	for i, id := range d.GetFields() {
-		if !live[id] {
+		if !live[id] || c.columns[id] != nil { // the first file counts
 			continue
-		}
-		if c.columns[id] != nil {
-			return fmt.Errorf("field %d is there twice", id)
 		}
 		column := file.Columns[d.GetColumnIndices()[i]]
 		pages := []page{}

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/array"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
@@ -209,7 +208,7 @@ func TestCopyable(t *testing.T) {
 	}
 }
 
-func TestAppendPage(t *testing.T) {
+func TestPagesInOrder(t *testing.T) {
 	header := message(arrayURL, oneField(5, ""))
 	nulls := message(arrayURL, oneField(8, ""))
 	page := func(e *pb.Encoding, n uint64, buffers ...uint64) *pb.ColumnMetadata_Page {
@@ -223,15 +222,14 @@ func TestAppendPage(t *testing.T) {
 		{"struct headers become one", []*pb.ColumnMetadata_Page{page(header, 3), page(header, 4), page(header, 5)}, "[12]"},
 		{"pages of nulls stay", []*pb.ColumnMetadata_Page{page(nulls, 3), page(nulls, 4)}, "[3 4]"},
 		{"pages with buffers stay", []*pb.ColumnMetadata_Page{page(header, 3, 0), page(header, 4, 0)}, "[3 4]"},
+		{"and those of others", []*pb.ColumnMetadata_Page{page(message("what", nil), 3), page(message("what", nil), 4)}, "[3 4]"},
 	} {
-		c := &pb.ColumnMetadata{}
-		for _, p := range tt.pages {
-			if err := array.AppendPage(c, proto.CloneOf(p)); err != nil {
-				t.Errorf("%s: %v", tt.name, err)
-			}
+		o := &output{columns: []*outColumn{new(outColumn)}}
+		for i, p := range slices.Backward(tt.pages) {
+			o.place(0, uint64(i), proto.CloneOf(p))
 		}
 		var got []uint64
-		for _, p := range c.GetPages() {
+		for _, p := range o.metadata()[0].GetPages() {
 			got = append(got, p.GetLength())
 		}
 		if fmt.Sprint(got) != tt.want {

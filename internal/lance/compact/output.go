@@ -6,14 +6,13 @@ import (
 	"slices"
 	"sync"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/array"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
 // output is a new data file that is being written. Pages come in any order, and are put in that of their rows at the end.
@@ -108,29 +107,32 @@ func (o *output) place(column int, row uint64, p *pb.ColumnMetadata_Page) {
 	c.pages = append(c.pages, placedPage{row, p})
 }
 
-// metadata of the columns, with the pages in the order of their rows.
-func (o *output) metadata() ([]*pb.ColumnMetadata, error) {
+// metadata of the columns, with the pages in the order of their rows. Those of a struct's own column of 2.0 become one: it says
+// how many structs there are and nothing else, and readers want it said in one page.
+func (o *output) metadata() []*pb.ColumnMetadata {
 	var out []*pb.ColumnMetadata
 	for _, c := range o.columns {
 		slices.SortStableFunc(c.pages, func(a, b placedPage) int { return cmp.Compare(a.row, b.row) })
 		m := &pb.ColumnMetadata{Encoding: c.encoding}
+		header := false // the last page is one
 		for _, p := range c.pages {
-			if o.shape.version != table.V2_0 {
-				m.Pages = append(m.Pages, p.page)
-			} else if err := array.AppendPage(m, p.page); err != nil {
-				return nil, err
+			was := header
+			kind, err := structHeader(p.page.GetEncoding())
+			header = err == nil && kind && len(p.page.GetBufferOffsets()) == 0
+			if n := len(m.Pages); header && was && proto.Equal(m.Pages[n-1].GetEncoding(), p.page.GetEncoding()) {
+				m.Pages[n-1].Length += p.page.GetLength()
+				continue
 			}
+			m.Pages = append(m.Pages, p.page)
 		}
 		out = append(out, m)
 	}
-	return out, nil
+	return out
 }
 
 // finish publishes the file and makes its entry for a fragment; columns are what was written of it.
 func (o *output) finish(ctx context.Context, name string) (d *pb.DataFile, columns []*pb.ColumnMetadata, err error) {
-	if columns, err = o.metadata(); err != nil {
-		return nil, nil, err
-	}
+	columns = o.metadata()
 	major, minor := encoding.Footer(o.shape.version)
 	e, err := o.w.Finish(ctx, major, minor, &pb.FileDescriptor{Schema: o.schema, Length: o.rows}, columns)
 	if err != nil {

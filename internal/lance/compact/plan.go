@@ -71,8 +71,9 @@ func alike(a, b *Fragment) bool {
 }
 
 // mostlyDeleted tells whether a fragment is worth rewriting for its deleted
-// rows alone: more than a tenth of them, Lance's default threshold.
-func mostlyDeleted(f *Fragment) bool { return f.Deleted*10 > f.Rows }
+// rows alone: more than a tenth of them, Lance's default threshold. One without rows is not worth keeping, and
+// one whose entry doesn't tell how many there are is worth a look.
+func mostlyDeleted(f *Fragment) bool { return f.Deleted*10 > f.Rows || f.Rows == 0 || f.uncounted }
 
 func (b *planner) left(f *Fragment, k Kind, reason string) {
 	b.plan.Left = append(b.plan.Left, Left{Fragment: f.ID, Kind: k, Reason: reason})
@@ -92,8 +93,11 @@ func (b *planner) endRun(after, next string) {
 			b.left(piece[0], Fine, fmt.Sprintf("has %d rows and nothing to be merged with: %s", piece[0].Rows, why))
 			continue
 		}
-		t, deleted := Task{}, uint64(0)
+		t, deleted, full := Task{}, uint64(0), uint64(0)
 		for _, f := range piece {
+			if f.live() > 0 {
+				full++
+			}
 			t.Fragments = append(t.Fragments, f.ID)
 			t.Rows += int64(f.live())
 			t.Bytes += f.Bytes
@@ -101,9 +105,11 @@ func (b *planner) endRun(after, next string) {
 		}
 		// Fewer than there were, whatever the rows say: a task that leaves as
 		// many fragments as it found would be planned again for ever.
-		t.Outputs = spread(t.Rows, max(1, min(uint64(t.Rows)/b.target, uint64(len(piece)-1))))
+		t.Outputs = spread(t.Rows, max(1, min(uint64(t.Rows)/b.target, uint64(len(piece)-1), full)))
 		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows, become %d of %d rows together", len(piece), b.target, len(t.Outputs), t.Rows)
 		switch {
+		case t.Rows == 0:
+			t.Reason = fmt.Sprintf("all rows of %d fragments are deleted", len(piece))
 		case len(piece) == 1:
 			t.Reason = fmt.Sprintf("of its %d rows %d are deleted, more than a tenth", piece[0].Rows, deleted)
 		case deleted > 0:

@@ -169,7 +169,7 @@ func TestRandomTables(t *testing.T) {
 			k.fragment(rows, files...)
 		}
 		k.done()
-		merged += runTwice(t, k.s, int64(1+k.rng.IntN(150))).FragmentsRemoved
+		merged += runTwice(t, k.s, Options{noJoin: true, Policy: Policy{TargetRows: int64(1 + k.rng.IntN(150))}}).FragmentsRemoved
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

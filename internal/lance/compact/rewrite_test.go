@@ -84,7 +84,7 @@ func TestRewriteFixtures(t *testing.T) {
 				gone += f.GetDeletionFile().GetNumDeletedRows()
 				layouts[fmt.Sprint(f.GetFiles()[0].GetFields(), len(f.GetFiles()))] = true
 			}
-			res := runTwice(t, s, 0)
+			res := runTwice(t, s, Options{})
 			if r := leftFor(res.Plan, Unsupported); len(r) > 0 {
 				if !strings.Contains(r[0], "index") {
 					t.Errorf("%s, version %d: left: %v", name, v, r)
@@ -121,7 +121,7 @@ func TestRewriteTypes(t *testing.T) {
 			first := open(t, s).Fragments()[0].GetId()
 			n := deleteRows(t, s, func(f *pb.DataFragment, row uint32) bool { return row%every == 1 && (every == 2 || f.GetId() == first) })
 			before := open(t, s)
-			res := runTwice(t, s, 0)
+			res := runTwice(t, s, Options{})
 			if n == 0 || res.FragmentsRemoved != len(before.Fragments()) || len(open(t, s).Fragments()) != 1 {
 				t.Errorf("%s: %d rows deleted, %+v", name, n, res)
 			}
@@ -144,7 +144,7 @@ func TestRewriteFills(t *testing.T) {
 					}
 				}
 			})
-			if res := runTwice(t, s, 0); res.FragmentsRemoved != 3 || res.FragmentsAdded != 1 {
+			if res := runTwice(t, s, Options{}); res.FragmentsRemoved != 3 || res.FragmentsAdded != 1 {
 				t.Errorf("%s, %d: %+v", name, k, res)
 			}
 		}
@@ -168,7 +168,7 @@ func TestRewriteMatrix(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
-			res := runTwice(t, s, 0)
+			res := runTwice(t, s, Options{})
 			for _, l := range res.Plan.Left {
 				if l.Kind == Broken {
 					t.Errorf("left %+v", l)

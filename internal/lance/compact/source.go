@@ -39,7 +39,19 @@ func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *sha
 		}
 		all.files = append(all.files, x)
 	}
+	all.dedupe()
 	return all, nil
+}
+
+// dedupe leaves every field to the first of the files that hold it, which is the one that counts.
+func (s *sources) dedupe() {
+	taken := make(map[int32]bool)
+	for _, x := range s.files {
+		x.columns = slices.DeleteFunc(x.columns, func(c sourceColumn) bool { return taken[c.field] })
+		for _, c := range x.columns {
+			taken[c.field] = true
+		}
+	}
 }
 
 func (s *sources) Close() {
@@ -76,7 +88,7 @@ func (s *sources) holdings(sh *shape) []holding {
 		for _, c := range x.columns {
 			i := sh.top[c.field]
 			f, h := &all[i], &out[i]
-			f.ids = append(f.ids, c.field)
+			f.ids = append(f.ids, sh.spelled(c.field, table.DataFileVersion(x.entry))...)
 			f.columns = append(f.columns, x.Columns[c.index])
 			if c.agreed != "" {
 				f.agreed = append(f.agreed, fmt.Sprintf("%d%s", c.field, c.agreed))
@@ -150,16 +162,19 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 	if want := s.entry.GetFileSizeBytes(); want != 0 && want != uint64(s.Reader.Entry().Size) {
 		return broken("it has %d bytes, the manifest says %d", s.Reader.Entry().Size, want)
 	}
-	if v := table.NormalVersion(s.Major, s.Minor); v != sh.version {
-		return broken("its footer says version %s, the manifest %s", v, sh.version)
+	version := table.DataFileVersion(s.entry)
+	if v := table.NormalVersion(s.Major, s.Minor); v != version {
+		return broken("its footer says version %s, the manifest %s", v, version)
 	}
-	if n := s.Descriptor.GetLength(); n != f.GetPhysicalRows() {
+	if n := s.Descriptor.GetLength(); f.GetPhysicalRows() != 0 && n != f.GetPhysicalRows() {
 		return broken("it has %d rows, the manifest says %d", n, f.GetPhysicalRows())
 	}
 	if f, c := len(s.entry.GetFields()), len(s.entry.GetColumnIndices()); f != c {
 		return broken("the manifest names %d columns for its %d fields", c, f)
 	}
 	switch n := len(s.GlobalBuffers); {
+	case version != sh.version:
+		s.why = fmt.Errorf("%w: it is of version %s in a table of %s", errUncopyable, version, sh.version)
 	case n != 1:
 		s.why = fmt.Errorf("%w: it has %d global buffers, and what the others hold is not known", errUncopyable, n)
 	case len(s.entry.GetFields()) < len(s.Columns):

@@ -33,7 +33,9 @@ type task struct {
 	t   *table.Table
 	sh  *shape
 	old []*pb.DataFragment
-	// held is what was found in each of old.
+	// from are those of old of which rows are kept, with all numbers of rows.
+	from []*pb.DataFragment
+	// held is what was found in each of from.
 	held [][]holding
 	rec  *journal.Record
 	txn  *pb.Transaction
@@ -51,17 +53,18 @@ func (k *task) progress(bytes int64) {
 	k.report()
 }
 
-// settle corrects the estimate: all bytes of the sources are done with, or none.
+// settle corrects the estimate when all bytes of the sources are done with. Where a task has failed, what it did adds to
+// what there is to do: progress never goes back.
 func (k *task) settle(done bool) {
-	rest := -k.credited
 	if done {
-		rest += k.Bytes
+		k.prog.BytesDone += k.Bytes - k.credited
+	} else {
+		k.prog.Bytes += k.credited
 	}
-	k.credited += rest
-	k.prog.BytesDone += rest
-	if rest != 0 {
+	if k.credited != k.Bytes {
 		k.report()
 	}
+	k.credited = 0
 }
 
 // do claims the fragments, merges them and commits. With an error other than
@@ -107,6 +110,7 @@ func (k *task) prepare(ctx context.Context) error {
 		return err
 	}
 	k.t, k.sh, k.old, k.held = t, shapeOf(t), nil, nil
+	k.from = nil
 	byID := make(map[uint64]*pb.DataFragment)
 	for _, f := range t.Fragments() {
 		byID[f.GetId()] = f
@@ -130,7 +134,10 @@ func (k *task) prepare(ctx context.Context) error {
 		if seen == nil || !proto.Equal(seen.entry, f) || len(seen.held) != len(k.sh.fields) {
 			return fmt.Errorf("%w: fragment %d has changed by version %d", table.ErrConflict, id, t.Version())
 		}
-		k.old, k.held = append(k.old, f), append(k.held, seen.held)
+		k.old = append(k.old, f)
+		if liveRows(seen.counted) > 0 {
+			k.from, k.held = append(k.from, seen.counted), append(k.held, seen.held)
+		}
 	}
 	return nil
 }
@@ -192,7 +199,7 @@ func (k *task) rewrite(ctx context.Context) error {
 	if k.opts.noJoin {
 		l.join = 0
 	}
-	in, err := readInputs(ctx, k.t, k.sh, k.old, k.held, l)
+	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l)
 	if err != nil {
 		return err
 	}
@@ -227,8 +234,8 @@ func (k *task) outputs() []int64 {
 	if !uncut {
 		return k.Outputs
 	}
-	rows := make([]uint64, len(k.old))
-	for i, f := range k.old {
+	rows := make([]uint64, len(k.from))
+	for i, f := range k.from {
 		rows[i] = liveRows(f)
 	}
 	out := make([]int64, len(k.Outputs))

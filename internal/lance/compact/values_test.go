@@ -18,11 +18,15 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
-// columnOf reads rows of one column of a fragment, all live ones or n from an offset.
+// columnOf reads rows of one column of a fragment, or of all when f is nil: all live ones or n from an offset.
 func columnOf(tb testing.TB, t *table.Table, f *pb.DataFragment, name string, from, n uint64) (arrow.Array, error) {
 	tb.Helper()
 	ctx := context.Background()
-	s, err := scan.Open(ctx, t, scan.Options{Columns: []string{name}, Fragments: []uint64{f.GetId()}, StoredJSON: true, Offset: from, Limit: &n})
+	o := scan.Options{Columns: []string{name}, StoredJSON: true, Offset: from, Limit: &n}
+	if f != nil {
+		o.Fragments = []uint64{f.GetId()}
+	}
+	s, err := scan.Open(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +46,16 @@ func columnOf(tb testing.TB, t *table.Table, f *pb.DataFragment, name string, fr
 		return array.MakeArrayOfNull(memory.DefaultAllocator, s.Schema().Field(0).Type, 0), nil
 	}
 	return array.Concatenate(chunks, memory.DefaultAllocator)
+}
+
+// valuesOfColumn reads a column of a table.
+func valuesOfColumn(tb testing.TB, t *table.Table, name string) arrow.Array {
+	tb.Helper()
+	a, err := columnOf(tb, t, nil, name, 0, 1<<40)
+	if err != nil {
+		tb.Fatalf("column %q: %v", name, err)
+	}
+	return a
 }
 
 // readable tells whether a column is one that can be decoded: tests make many of random bytes.

@@ -4,7 +4,7 @@
 // to its last; a batch never holds rows of two fragments. What a fragment says
 // about a column decides where its values come from:
 //
-//   - the last of its data files that names the field, in whichever base it lies;
+//   - the first of its data files that names the field, in whichever base it lies;
 //   - none of them: all values are null. A struct or list of which no wanted leaf is
 //     there takes its own nulls and lengths from another of its leaves, so that
 //     "no value" and "a value without this child" stay apart;
