@@ -59,6 +59,9 @@ type Left struct {
 // Options of a Run.
 type Options struct {
 	Policy Policy
+	// MemoryBudget is how many bytes of memory a run takes at most; 0 means DefaultMemory. A single row that needs more is
+	// read nevertheless.
+	MemoryBudget int64
 	// DryRun plans and reports, and writes nothing.
 	DryRun bool
 	// Now is the clock; nil means time.Now.
@@ -73,6 +76,8 @@ type Options struct {
 	Bases table.BaseOpener
 	// Progress, if set, is called from the goroutine of Run.
 	Progress func(Progress)
+
+	noJoin bool // copies pages however small they are
 }
 
 // Progress of a Run.

@@ -45,7 +45,7 @@ func TestRunMixedVersions(t *testing.T) {
 	s := copyOfScan(t, "mixed")
 	deleteRows(t, s, func(f *pb.DataFragment, row uint32) bool { return row == 1 })
 	keepForHand(t, s, "before")
-	res := runTwice(t, s, 0)
+	res := runTwice(t, s, Options{})
 	keepForHand(t, s, "after")
 	after := open(t, s)
 	m := after.Manifest()
@@ -92,7 +92,7 @@ func TestRunMixedTypes(t *testing.T) {
 					m.WriterFeatureFlags |= table.FlagMixedVersions
 				})
 				keepForHand(t, s, "before")
-				res := runTwice(t, s, 0)
+				res := runTwice(t, s, Options{})
 				keepForHand(t, s, "after")
 				if len(open(t, s).Fragments()) != 1 {
 					t.Errorf("%+v", res)
@@ -120,7 +120,7 @@ func TestRunFieldTwice(t *testing.T) {
 					f.Files = append(f.Files, twice)
 				})
 				keepForHand(t, s, "before")
-				res := runTwice(t, s, 0)
+				res := runTwice(t, s, Options{})
 				keepForHand(t, s, "after")
 				if len(open(t, s).Fragments()) != 1 {
 					t.Errorf("%+v", res)

@@ -77,12 +77,6 @@ func (r *run) copyBuffer() []byte {
 	return r.buf
 }
 
-func (r *run) copied(n int64) {
-	r.res.BytesWritten += n
-	r.prog.BytesDone += n
-	r.report()
-}
-
 func (r *run) report() {
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.prog)
@@ -195,6 +189,7 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}
 		ids = ids[len(x.Outputs):]
 		err := k.do(ctx)
+		k.settle(err == nil)
 		switch {
 		case err == nil:
 			again = true

@@ -33,6 +33,8 @@ type topField struct {
 	flat []*pb.Field
 	// ids are those that a file has columns for that is written anew.
 	ids []int32
+	// lists: there are lists or maps in it.
+	lists bool
 	// must: a column of it is one whose pages have to agree.
 	must bool
 	// strict says why fragments that hold different parts of it can't be merged; "" when they can.
@@ -67,6 +69,7 @@ func (f *topField) examine(s *shape) {
 	structs := false
 	for _, x := range f.flat {
 		f.must = f.must || s.must[x.GetId()]
+		f.lists = f.lists || isList(x.GetLogicalType())
 		structs = structs || x.GetLogicalType() == "struct"
 		f.whole = f.whole || x.GetLogicalType() == "map" // a key can't be null
 	}

@@ -23,14 +23,17 @@ type sources struct {
 	files []*source
 }
 
+// openFile opens a data file; datafile.Open is one.
+type openFile func(ctx context.Context, s objects.Store, name string) (*datafile.File, error)
+
 // openSources opens a fragment's data files and checks them against its entry.
-func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *shape) (*sources, error) {
+func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *shape, open openFile) (*sources, error) {
 	all := &sources{frag: f}
 	for _, d := range f.GetFiles() {
 		if !slices.ContainsFunc(d.GetFields(), func(id int32) bool { _, live := s.top[id]; return live }) {
 			continue
 		}
-		x, err := openSource(ctx, t, f, d, s)
+		x, err := openSource(ctx, t, f, d, s, open)
 		if err != nil {
 			all.Close()
 			return nil, err
@@ -78,6 +81,7 @@ func (s *sources) holdings(sh *shape) []holding {
 		ids               []int32
 		agreed, encodings []string
 		file              *source
+		columns           []*pb.ColumnMetadata
 	}
 	all := make([]found, len(sh.fields))
 	out := make([]holding, len(sh.fields))
@@ -86,6 +90,7 @@ func (s *sources) holdings(sh *shape) []holding {
 			i := sh.top[c.field]
 			f, h := &all[i], &out[i]
 			f.ids = append(f.ids, sh.spelled(c.field, table.DataFileVersion(x.entry))...)
+			f.columns = append(f.columns, x.Columns[c.index])
 			if c.agreed != "" {
 				f.agreed = append(f.agreed, fmt.Sprintf("%d%s", c.field, c.agreed))
 			}
@@ -110,8 +115,8 @@ func (s *sources) holdings(sh *shape) []holding {
 		slices.Sort(f.encodings)
 		h := &out[i]
 		h.ids, h.agreed, h.encodings = textOf(f.ids), strings.Join(f.agreed, " "), strings.Join(f.encodings, " ")
-		if s.frag.GetDeletionFile() != nil {
-			h.why = "rows of it are deleted"
+		if len(f.columns) > 0 {
+			h.units = unitsOf(f.columns, s.frag.GetPhysicalRows(), sh.version, sh.fields[i].lists)
 		}
 	}
 	return out
@@ -138,12 +143,12 @@ type sourceColumn struct {
 }
 
 // openSource opens a data file and finds out what can be copied of it.
-func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, sh *shape) (*source, error) {
+func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, sh *shape, open openFile) (*source, error) {
 	at, err := scan.Locate(t, d)
 	if err != nil {
 		return nil, err
 	}
-	file, err := datafile.Open(ctx, at.Store, at.Name)
+	file, err := open(ctx, at.Store, at.Name)
 	if err != nil && at.Label != at.Name {
 		err = fmt.Errorf("%s: %w", at.Label, err)
 	}

@@ -149,7 +149,7 @@ func kindOfContent(err error) (k Kind, ok bool) {
 // lookAt checks a fragment's data files against its entry, and that what can't be copied of
 // them can be read and encoded. counted is the entry with its numbers of rows.
 func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) (held []holding, counted *pb.DataFragment, err error) {
-	src, err := openSources(ctx, t, f, sh)
+	src, err := openSources(ctx, t, f, sh, datafile.Open)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,6 +157,7 @@ func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) 
 	if counted, err = count(ctx, t, f, src); err != nil || liveRows(counted) == 0 {
 		return make([]holding, len(sh.fields)), counted, err // of which nothing is kept
 	}
+	src.frag = counted
 	held, err = examine(ctx, t, counted, src, sh)
 	return held, counted, err
 }
@@ -182,6 +183,9 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 	held := src.holdings(sh)
 	anew := []string{}
 	for i, h := range held {
+		if h.why == "" && f.GetDeletionFile() != nil {
+			h.why = "rows of it are deleted"
+		}
 		if h.why == "" || h.ids == "" {
 			continue
 		}
@@ -190,16 +194,35 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 		}
 		anew = append(anew, sh.fields[i].name)
 	}
-	if len(anew) == 0 {
-		return held, nil
+	if err := decodable(ctx, t, f, src, anew); err != nil {
+		return nil, err
 	}
-	o := scan.Options{Columns: anew, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
-	for _, err := range scan.Pages(ctx, t, o) {
-		if err != nil {
-			return nil, err
+	for i := range held {
+		h := &held[i]
+		small := slices.ContainsFunc(h.units, func(u unit) bool { return u.least < joinBelow })
+		if small && !slices.Contains(anew, sh.fields[i].name) {
+			err := decodable(ctx, t, f, src, []string{sh.fields[i].name})
+			if _, ok := kindOfContent(err); err != nil && !ok {
+				return nil, err
+			}
+			h.opaque = err != nil
 		}
 	}
 	return held, nil
+}
+
+// decodable tells whether this build knows all encodings of columns.
+func decodable(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	o := scan.Options{Columns: columns, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
+	for _, err := range scan.Pages(ctx, t, o) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // agreements are what those fields of a fragment have to agree on with others' that can't be encoded, as one text.
