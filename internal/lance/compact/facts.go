@@ -168,8 +168,8 @@ var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "ui
 // pages, and why; "" when none does.
 func uncopyableColumn(t *table.Table) string {
 	for _, f := range t.Manifest().GetFields() {
-		if table.MarkedBlob(f) != table.NoBlob {
-			return fmt.Sprintf("column %q holds blobs, whose bytes lie outside the pages", f.GetName())
+		if k, l := table.MarkedBlob(f), f.GetLogicalType(); k == table.BlobV1 && l != "large_binary" || k == table.BlobV2 && l != "struct" {
+			return fmt.Sprintf("column %q is marked as one of blobs, and is one of %s", f.GetName(), l)
 		}
 		// Readers miscount the values of an all-null page among others.
 		if strings.HasPrefix(f.GetLogicalType(), "fixed_size_list:struct") {

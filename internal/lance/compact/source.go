@@ -203,6 +203,9 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 		if sh.must[id] && col.why == nil {
 			col.agreed, col.why = agreement(s.Columns[c])
 		}
+		if sh.blobs[id] {
+			col.why = fmt.Errorf("%w: it says where blobs lie", errUncopyable)
+		}
 		if col.why != nil {
 			col.why = fmt.Errorf("column %d: %w", c, col.why)
 		}
