@@ -135,6 +135,14 @@ func TestRunBlobs(t *testing.T) {
 	}
 }
 
+// fewBlobs is a table of one fragment with blobs of all kinds, some of whose rows are deleted.
+func fewBlobs(tb testing.TB) *dirstore.Store {
+	s := copyOfBlobs(tb, "blobs_22")
+	edit(tb, s, func(m *pb.Manifest) { m.Fragments = m.Fragments[:1] })
+	clean(tb, s)
+	return s
+}
+
 // looseBlobs are files of blobs beside no data file.
 func looseBlobs(all []string) (out []string) {
 	there := make(map[string]bool)
