@@ -26,7 +26,7 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
-	r := &run{store: s, opts: o, name: name, limits: limitsOf(o.MemoryBudget)}
+	r := &run{store: s, opts: o, name: name, careful: o.careful, limits: limitsOf(o.MemoryBudget)}
 	r.files = newOpenFiles(r.limits.metadata)
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
@@ -51,7 +51,7 @@ type run struct {
 	looked map[uint64]*Fragment
 	// careful: pages that can be copied are, since this build can't decode all of them.
 	careful bool
-	limits limits
+	limits  limits
 	// files are the data files that were opened.
 	files *openFiles
 	// refused are fragments whose files turned out, while they were merged, to be none that can be.

@@ -196,7 +196,7 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 // rewrite writes the new fragments and commits them.
 func (k *task) rewrite(ctx context.Context) error {
 	l := k.limits
-	if k.careful || k.opts.noJoin {
+	if k.careful {
 		l.join = 0
 	}
 	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l, k.files)
