@@ -18,7 +18,7 @@ import (
 // of a run can be.
 func victims(tb testing.TB) map[string]*dirstore.Store {
 	tb.Helper()
-	out := map[string]*dirstore.Store{"stable ids": copyAt(tb, "stable_ids", 11), "stable ids, deletions": copyAt(tb, "stable_ids", 8)}
+	out := map[string]*dirstore.Store{"stable ids": copyAt(tb, "stable_ids", 11), "stable ids, deletions": copyAt(tb, "stable_ids", 8), "blobs": fewBlobs(tb)}
 	if full {
 		out["2.2"] = copyAt(tb, "branched", 2)
 		out["V1 names"] = copyAt(tb, "v1_names", 3)
@@ -70,6 +70,9 @@ func eachPoint(t *testing.T, action func(c faultstore.Call) faultstore.Action, c
 					t.Errorf("%d fragments after the next run", n)
 				}
 				checkClean(t, s, rows)
+				if name == "blobs" {
+					allOf(t, open(t, s).WithBases(blobBases(t)), true)
+				}
 			})
 			if !ok {
 				t.Errorf("%s: the fault was at %s; the run ended with %+v, error %v", name, at, res, err)

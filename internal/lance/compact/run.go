@@ -65,6 +65,15 @@ func (r *run) now() time.Time {
 	return time.Now()
 }
 
+// open opens the newest version.
+func (r *run) open(ctx context.Context) (*table.Table, error) {
+	t, err := table.Open(ctx, r.store)
+	if err != nil {
+		return nil, err
+	}
+	return t.WithBases(r.opts.Bases), nil
+}
+
 func (r *run) committer() table.Committer { return table.Committer{Now: r.opts.Now} }
 
 // copyBuffer is shared by all files: they are written one after the other.
@@ -106,7 +115,7 @@ func (r *run) passes(ctx context.Context) error {
 		if n := r.res.FragmentsRemoved + len(r.refused); n > done {
 			idle, done = 0, n
 		}
-		t, err := table.Open(ctx, r.store)
+		t, err := r.open(ctx)
 		if err != nil {
 			return err
 		}
