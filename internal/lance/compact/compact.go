@@ -77,7 +77,7 @@ type Options struct {
 	// Progress, if set, is called from the goroutine of Run.
 	Progress func(Progress)
 
-	noJoin bool // copies pages however small they are
+	careful bool // see run
 }
 
 // Progress of a Run.

@@ -196,11 +196,11 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 
 // rewrite writes the new fragments and commits them.
 func (k *task) rewrite(ctx context.Context) error {
-	l := limitsOf(k.opts.MemoryBudget)
-	if k.opts.noJoin {
+	l := k.limits
+	if k.careful {
 		l.join = 0
 	}
-	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l)
+	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l, k.files)
 	if err != nil {
 		return err
 	}
@@ -228,11 +228,7 @@ func (k *task) rewrite(ctx context.Context) error {
 
 // outputs are the rows of each new file: as planned, or of whole fragments where a column can't be cut inside one.
 func (k *task) outputs() []int64 {
-	uncut := slices.ContainsFunc(k.sh.fields, func(f topField) bool { return f.unwritable != nil })
-	for _, held := range k.held {
-		uncut = uncut || slices.ContainsFunc(held, func(h holding) bool { return h.opaque })
-	}
-	if !uncut {
+	if !k.careful && !slices.ContainsFunc(k.sh.fields, func(f topField) bool { return f.unwritable != nil }) {
 		return k.Outputs
 	}
 	rows := make([]uint64, len(k.from))
