@@ -7,20 +7,12 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
-// DefaultTargetRows is Lance's own default for rows per fragment.
-const DefaultTargetRows = 1 << 20
-
-// Policy says what a well-kept table looks like.
-type Policy struct {
-	// TargetRows is how many rows a fragment should have at least, from 1 on;
-	// 0 means DefaultTargetRows.
-	TargetRows int64
-}
-
 // Plan is what would be done and, for every fragment that stays as it is, why.
 type Plan struct {
 	Tasks []Task
 	Left  []Left
+	// Own are the settings of the table that overrode those that were asked for: "target_rows_per_fragment=500".
+	Own []string
 }
 
 // Task merges neighbouring fragments, or rewrites one without its deleted rows; it is committed by itself.
@@ -33,8 +25,10 @@ type Task struct {
 	// Rows that are kept.
 	Rows int64
 	// Bytes of the data files that are read.
-	Bytes  int64
-	Reason string
+	Bytes int64
+	// Encoded is how many of them would be decoded and encoded anew, the others copied: an estimate, rather too high.
+	Encoded int64
+	Reason  string
 }
 
 // Kind tells reasons apart by what an operator does about them.
@@ -56,9 +50,20 @@ type Left struct {
 	Reason   string
 }
 
+const (
+	// DefaultMemoryBudget is what a Run takes when nothing else is said.
+	DefaultMemoryBudget = 256 << 20
+	// MinMemoryBudget is the least that a Run can do with.
+	MinMemoryBudget = 64 << 20
+)
+
 // Options of a Run.
 type Options struct {
+	// Policy is what is asked for; settings of the table itself override it.
 	Policy Policy
+	// MemoryBudget is how many bytes of memory the rewriting takes at most, whatever the table; 0 means
+	// DefaultMemoryBudget, and less than MinMemoryBudget counts as that.
+	MemoryBudget int64
 	// DryRun plans and reports, and writes nothing.
 	DryRun bool
 	// Now is the clock; nil means time.Now.
@@ -72,9 +77,12 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress of a Run.
+// Progress of a Run. What has to be planned anew leaves the totals and comes back with the next plan.
 type Progress struct {
 	TasksDone, Tasks int
+	// Rows that are kept.
+	RowsDone, Rows int64
+	// Bytes of the sources. What is being written counts as it is written, and when the task is done as they do.
 	BytesDone, Bytes int64
 }
 

@@ -41,6 +41,8 @@ type run struct {
 	res   Result
 	buf   []byte
 	prog  Progress
+	// done is what of its policy's limits the run has used up.
+	done taken
 	// conflict is the last one that a task met.
 	conflict error
 	// pinned are the files that the pass may read; nil when nothing pins them.
@@ -110,7 +112,7 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		}
 		r.res.Version = t.Version()
-		facts, err := survey(ctx, t, r.opts.Policy, r.refused)
+		facts, policy, err := survey(ctx, t, r.opts.Policy, r.done, r.refused)
 		if err != nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (r *run) passes(ctx context.Context) error {
 		for i := range facts.Fragments {
 			r.looked[facts.Fragments[i].ID] = &facts.Fragments[i]
 		}
-		plan := MakePlan(facts, r.opts.Policy)
+		plan := makePlan(facts, policy, r.done)
 		if r.res.Plan.Tasks == nil && r.res.Plan.Left == nil {
 			r.res.Plan = plan
 		}
@@ -172,7 +174,7 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 	defer release()
 	r.prog.Tasks = r.prog.TasksDone + len(tasks)
 	for _, x := range tasks {
-		r.prog.Bytes += x.Bytes
+		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
 	}
 	ids, err := r.reserve(ctx, t, tasks)
 	if err != nil {
@@ -188,6 +190,7 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		err := k.do(ctx)
 		switch {
 		case err == nil:
+			r.done = r.done.and(takenBy(x))
 			again = true
 		case ctx.Err() != nil:
 			return false, errors.Join(ctx.Err(), err)

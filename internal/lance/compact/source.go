@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -37,6 +38,30 @@ func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *sha
 		all.files = append(all.files, x)
 	}
 	return all, nil
+}
+
+// bytes of the files, less the pages of columns that are not wanted.
+func (s *sources) bytes() (n int64) {
+	for _, x := range s.files {
+		wanted := make(map[int]bool)
+		for _, c := range x.columns {
+			wanted[c.index] = true
+		}
+		stale := uint64(0)
+		for i, c := range x.Columns {
+			if wanted[i] {
+				continue
+			}
+			for _, p := range c.GetPages() {
+				for _, size := range p.GetBufferSizes() {
+					stale += min(size, math.MaxUint64-stale)
+				}
+			}
+		}
+		size := x.Reader.Entry().Size
+		n = plus(n, size-int64(min(stale, uint64(max(size, 0)))))
+	}
+	return n
 }
 
 func (s *sources) Close() {

@@ -23,13 +23,14 @@ const surveyParallel = 16
 
 // Survey takes the facts that a plan under the policy depends on: those of the
 // manifest, and for fragments that would be merged those of their data files.
-func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, error) {
-	return survey(ctx, t, p, nil)
+// The policy that it returns is the one to plan by: the table's own settings are in it.
+func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, Policy, error) {
+	return survey(ctx, t, p, taken{}, nil)
 }
 
-// survey is Survey where it has turned out already that some fragments can't be merged.
-func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Left) (Facts, error) {
-	f := FactsOf(t)
+// survey is Survey for a run that has done some of its work, and for which it has turned out already that some fragments can't be merged.
+func survey(ctx context.Context, t *table.Table, p Policy, done taken, refused map[uint64]Left) (Facts, Policy, error) {
+	f, p := factsUnder(t, p)
 	for i := range f.Fragments {
 		x := &f.Fragments[i]
 		if l, ok := refused[x.ID]; ok && x.Blocked == "" {
@@ -37,22 +38,33 @@ func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Le
 		}
 	}
 	for {
-		fresh := unseen(&f, MakePlan(f, p))
+		fresh := unseen(&f, makePlan(f, p, done))
 		if len(fresh) == 0 {
-			return f, nil
+			return f, p, nil
 		}
 		// What is found out can change the plan, and with it what matters.
 		if err := look(ctx, t, fresh); err != nil {
-			return Facts{}, err
+			return Facts{}, p, err
 		}
 	}
+}
+
+// factsUnder are the manifest's facts and the policy to plan by.
+func factsUnder(t *table.Table, p Policy) (Facts, Policy) {
+	f := FactsOf(t)
+	p, own, err := p.Under(t.Config())
+	f.Own = own
+	if err != nil {
+		f.Refused = err.Error()
+	}
+	return f, p
 }
 
 // Detect tells whether there is anything to merge, at the price of a few small
 // reads: it looks at data files only until two neighbours prove mergeable, or one with many deleted rows readable. The
 // plan is Survey's but for the files that were not looked at.
 func Detect(ctx context.Context, t *table.Table, p Policy) (plan Plan, due bool, err error) {
-	f := FactsOf(t)
+	f, p := factsUnder(t, p)
 	for {
 		plan = MakePlan(f, p)
 		if len(plan.Tasks) == 0 {
@@ -98,9 +110,13 @@ func look(ctx context.Context, t *table.Table, fresh []*Fragment) error {
 	var mu sync.Mutex
 	for _, x := range fresh {
 		g.Go(func() error {
-			held, wrong := lookAt(ctx, t, entries[x.ID], sh)
+			var bytes int64
+			held, wrong := lookAt(ctx, t, entries[x.ID], sh, &bytes)
 			mu.Lock()
 			defer mu.Unlock()
+			if wrong == nil {
+				x.Bytes = bytes
+			}
 			x.seen, x.missing = true, errors.Is(wrong, objects.ErrNotFound)
 			x.entry, x.held = entries[x.ID], held
 			if wrong == nil {
@@ -143,14 +159,15 @@ func kindOfContent(err error) (k Kind, ok bool) {
 	return Fine, false
 }
 
-// lookAt checks a fragment's data files against its entry, and that what can't be copied of
+// lookAt finds out how many bytes are wanted, and checks a fragment's data files against its entry, and that what can't be copied of
 // them can be read and encoded.
-func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) ([]holding, error) {
+func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape, bytes *int64) ([]holding, error) {
 	src, err := openSources(ctx, t, f, sh)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
+	*bytes = src.bytes()
 	held := src.holdings(sh)
 	anew := []string{}
 	for i, h := range held {
