@@ -50,19 +50,11 @@ type Left struct {
 	Reason   string
 }
 
-const (
-	// DefaultMemoryBudget is what a Run takes when nothing else is said.
-	DefaultMemoryBudget = 256 << 20
-	// MinMemoryBudget is the least that a Run can do with.
-	MinMemoryBudget = 64 << 20
-)
-
 // Options of a Run.
 type Options struct {
 	// Policy is what is asked for; settings of the table itself override it.
 	Policy Policy
-	// MemoryBudget is how many bytes of memory the rewriting takes at most, whatever the table; 0 means
-	// DefaultMemoryBudget, and less than MinMemoryBudget counts as that.
+	// MemoryBudget is how many bytes of memory a run takes at most, whatever the table; 0 means DefaultMemory. A single row that needs more is read nevertheless.
 	MemoryBudget int64
 	// DryRun plans and reports, and writes nothing.
 	DryRun bool
@@ -75,6 +67,8 @@ type Options struct {
 	Pin func(ctx context.Context, t *table.Table) (release func(), err error)
 	// Progress, if set, is called from the goroutine of Run.
 	Progress func(Progress)
+
+	noJoin bool // copies pages however small they are
 }
 
 // Progress of a Run. What has to be planned anew leaves the totals and comes back with the next plan.

@@ -122,6 +122,8 @@ func (b *planner) task(piece []*Fragment) Task {
 	}
 	t.Outputs = outputsOf(piece, b.target(), b.maxBytes())
 	switch {
+	case t.Rows == 0:
+		t.Reason = fmt.Sprintf("all rows of %d fragments are deleted", len(piece))
 	case len(piece) == 1:
 		t.Reason = fmt.Sprintf("of its %d rows %d are deleted, %s", piece[0].Rows, deleted, b.much())
 	case deleted > 0:

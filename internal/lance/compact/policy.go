@@ -62,8 +62,8 @@ func (p Policy) Under(c table.Config) (_ Policy, own []string, err error) {
 		which Settings
 		read  func(key string) (set bool, err error)
 	}{
-		{"target_rows_per_fragment", SettingTargetRows, count(c, &p.TargetRows)},
-		{"max_bytes_per_file", SettingMaxBytes, count(c, &p.MaxBytes)},
+		{"target_rows_per_fragment", SettingTargetRows, number(c, &p.TargetRows)},
+		{"max_bytes_per_file", SettingMaxBytes, number(c, &p.MaxBytes)},
 		{"materialize_deletions", SettingDeletions, func(key string) (bool, error) {
 			yes, set, err := c.Bool(key)
 			if set && err == nil {
@@ -80,9 +80,9 @@ func (p Policy) Under(c table.Config) (_ Policy, own []string, err error) {
 			}
 			return set, err
 		}},
-		{"max_source_fragments", SettingMaxSourceFragments, count(c, &p.MaxSourceFragments)},
-		{"max_source_rows", SettingMaxSourceRows, count(c, &p.MaxSourceRows)},
-		{"max_source_bytes", SettingMaxSourceBytes, count(c, &p.MaxSourceBytes)},
+		{"max_source_fragments", SettingMaxSourceFragments, number(c, &p.MaxSourceFragments)},
+		{"max_source_rows", SettingMaxSourceRows, number(c, &p.MaxSourceRows)},
+		{"max_source_bytes", SettingMaxSourceBytes, number(c, &p.MaxSourceBytes)},
 	} {
 		if p.Fixed&s.which != 0 {
 			continue
@@ -98,7 +98,7 @@ func (p Policy) Under(c table.Config) (_ Policy, own []string, err error) {
 	return p, own, nil
 }
 
-func count(c table.Config, to *int64) func(key string) (bool, error) {
+func number(c table.Config, to *int64) func(key string) (bool, error) {
 	return func(key string) (bool, error) {
 		n, set, err := c.Count(key)
 		if set && err == nil {
@@ -119,9 +119,12 @@ func orDefault(n, def int64) int64 {
 	return n
 }
 
-// due tells whether a fragment is worth rewriting for its deleted rows alone.
+// due tells whether a fragment is worth rewriting for its deleted rows alone. One without rows is not worth keeping, and one
+// whose entry doesn't tell how many there are is worth a look.
 func (p Policy) due(f *Fragment) bool {
 	switch {
+	case f.Rows == 0 || f.uncounted:
+		return true
 	case p.KeepDeleted || f.Deleted == 0:
 		return false
 	case p.Threshold < 0:

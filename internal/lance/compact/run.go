@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -25,7 +26,8 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
-	r := &run{store: s, opts: o, name: name}
+	r := &run{store: s, opts: o, name: name, limits: limitsOf(o.MemoryBudget)}
+	r.files = newOpenFiles(r.limits.metadata)
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = errors.Join(cause, err)
@@ -49,6 +51,11 @@ type run struct {
 	pinned map[string]bool
 	// looked is what the pass knows of the fragments' files.
 	looked map[uint64]*Fragment
+	// careful: pages that can be copied are, since this build can't decode all of them.
+	careful bool
+	limits  limits
+	// files are the data files that were opened.
+	files *openFiles
 	// refused are fragments whose files turned out, while they were merged, to be none that can be.
 	refused map[uint64]Left
 }
@@ -70,12 +77,6 @@ func (r *run) copyBuffer() []byte {
 	return r.buf
 }
 
-func (r *run) copied(n int64) {
-	r.res.BytesWritten += n
-	r.prog.BytesDone += n
-	r.report()
-}
-
 func (r *run) report() {
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.prog)
@@ -90,6 +91,9 @@ func (r *run) committed(t *table.Table, old, added []*pb.DataFragment) {
 	r.res.FragmentsAdded += len(added)
 	for _, f := range old {
 		r.res.FilesRemoved += len(f.GetFiles())
+		for _, d := range f.GetFiles() {
+			r.files.forget(r.store, table.DataName(d))
+		}
 	}
 	for _, f := range added {
 		r.res.FilesAdded += len(f.GetFiles())
@@ -112,7 +116,7 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		}
 		r.res.Version = t.Version()
-		facts, policy, err := survey(ctx, t, r.opts.Policy, r.done, r.refused)
+		facts, policy, err := survey(ctx, t, r.opts.Policy, r.done, r.refused, r.files.open)
 		if err != nil {
 			return err
 		}
@@ -188,6 +192,7 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}
 		ids = ids[len(x.Outputs):]
 		err := k.do(ctx)
+		k.settle(err == nil)
 		switch {
 		case err == nil:
 			r.done = r.done.and(takenBy(x))
@@ -202,6 +207,8 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 			// Somebody changed what this task was to merge: plan it anew.
 			r.conflict = err
 			again = true
+		case !r.careful && errors.Is(err, column.ErrUnsupported):
+			r.careful, again = true, true
 		case r.refuse(err):
 			again = true
 		default:
