@@ -6,6 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
@@ -33,7 +34,7 @@ func readInputs(ctx context.Context, t *table.Table, sh *shape, frags []*pb.Data
 		s := stored{rows: f.GetPhysicalRows()}
 		if f.GetDeletionFile() != nil {
 			var err error
-			if s.deleted, err = table.ReadDeletions(ctx, t.Store(), f); err != nil {
+			if s.deleted, err = scan.ReadDeletions(ctx, t, f); err != nil {
 				return nil, &fragmentError{f.GetId(), err}
 			}
 		}

@@ -26,7 +26,7 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
-	r := &run{store: s, opts: o, name: name, limits: limitsOf(o.MemoryBudget)}
+	r := &run{store: s, opts: o, name: name, careful: o.careful, limits: limitsOf(o.MemoryBudget)}
 	r.files = newOpenFiles(r.limits.metadata)
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
@@ -65,6 +65,15 @@ func (r *run) now() time.Time {
 		return r.opts.Now()
 	}
 	return time.Now()
+}
+
+// open opens the newest version.
+func (r *run) open(ctx context.Context) (*table.Table, error) {
+	t, err := table.Open(ctx, r.store)
+	if err != nil {
+		return nil, err
+	}
+	return t.WithBases(r.opts.Bases), nil
 }
 
 func (r *run) committer() table.Committer { return table.Committer{Now: r.opts.Now} }
@@ -108,7 +117,7 @@ func (r *run) passes(ctx context.Context) error {
 		if n := r.res.FragmentsRemoved + len(r.refused); n > done {
 			idle, done = 0, n
 		}
-		t, err := table.Open(ctx, r.store)
+		t, err := r.open(ctx)
 		if err != nil {
 			return err
 		}

@@ -154,7 +154,7 @@ func kindOfContent(err error) (k Kind, ok bool) {
 		return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
 	}
 	switch {
-	case is(errUncopyable, column.ErrUnsupported, column.ErrLimit, table.ErrRefused):
+	case is(errUncopyable, column.ErrUnsupported, column.ErrLimit, table.ErrRefused, scan.ErrUnreachable):
 		return Unsupported, true
 	case is(datafile.ErrCorrupt, table.ErrCorrupt):
 		return Broken, true
@@ -173,6 +173,7 @@ func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape, 
 	if counted, err = count(ctx, t, f, src); err != nil || liveRows(counted) == 0 {
 		return make([]holding, len(sh.fields)), counted, src.bytes(), err // of which nothing is kept
 	}
+	src.frag = counted
 	held, err = examine(ctx, t, counted, src, sh)
 	return held, counted, src.bytes(), err
 }
@@ -183,7 +184,7 @@ func count(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources
 	if f.GetPhysicalRows() == 0 && len(src.files) > 0 {
 		f.PhysicalRows = src.files[0].Descriptor.GetLength()
 	}
-	deleted, err := table.ReadDeletions(ctx, t.Store(), f)
+	deleted, err := scan.ReadDeletions(ctx, t, f)
 	if err != nil {
 		return nil, err
 	}

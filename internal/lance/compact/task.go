@@ -39,8 +39,9 @@ type task struct {
 	held [][]holding
 	rec  *journal.Record
 	txn  *pb.Transaction
-	// names of the new data files, without their directory.
+	// names of the new data files, without their directory, and what lies beside them.
 	names []string
+	side  []*sidecars
 	// credited are the bytes of the sources that progress was told of.
 	credited int64
 }
@@ -102,7 +103,7 @@ func (k *task) do(ctx context.Context) error {
 // prepare looks at today's table: what was planned must still be there, before
 // anything expensive is done.
 func (k *task) prepare(ctx context.Context) error {
-	t, err := table.Open(ctx, k.store)
+	t, err := k.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 // rewrite writes the new fragments and commits them.
 func (k *task) rewrite(ctx context.Context) error {
 	l := k.limits
-	if k.careful || k.opts.noJoin {
+	if k.careful {
 		l.join = 0
 	}
 	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l, k.files)
@@ -266,7 +267,15 @@ func (k *task) merge(ctx context.Context, in *inputs, pieces []piece, name strin
 	if err != nil {
 		return nil, err
 	}
+	side := &sidecars{store: k.store, data: full}
+	k.side = append(k.side, side)
+	defer side.abort()
+	o.blobs = &blobMover{t: k.t, toFile: o.copyRange, side: side, moved: k.progress}
+	defer o.blobs.close()
 	if err := o.write(ctx); err != nil {
+		return nil, err
+	}
+	if err := side.finish(ctx); err != nil {
 		return nil, err
 	}
 	d, columns, err := o.finish(ctx, name)
@@ -276,7 +285,11 @@ func (k *task) merge(ctx context.Context, in *inputs, pieces []piece, name strin
 	if err := k.verify(ctx, d, o.rows, columns); err != nil {
 		return nil, err
 	}
-	k.res.BytesWritten += int64(d.GetFileSizeBytes())
+	blobs, err := side.verify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.res.BytesWritten += int64(d.GetFileSizeBytes()) + blobs
 	f := &pb.DataFragment{Files: []*pb.DataFile{d}, PhysicalRows: o.rows}
 	lineage.Set(f)
 	return f, nil
@@ -314,7 +327,11 @@ func (k *task) verify(ctx context.Context, d *pb.DataFile, rows uint64, columns 
 func (k *task) discard(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
 	defer cancel()
-	for _, name := range k.rec.Files {
+	var names []string
+	for _, s := range k.side {
+		names = append(names, s.names...)
+	}
+	for _, name := range append(names, k.rec.Files...) {
 		if err := k.store.Delete(ctx, name); err != nil {
 			// The record stays, so that the next cleanup finds the rest.
 			return fmt.Errorf("removing %s: %w", name, err)
