@@ -15,6 +15,7 @@ import measure
 import operations
 import pyarrow as pa
 import recipes
+import remade
 import values
 
 
@@ -232,9 +233,14 @@ COMMANDS = {
 COMMANDS.update(
     cells=cellwriter.cases,
     write_cells=cellwriter.write_cells,
+    prepare_cells=remade.prepare_cells,
+    judge_cells=remade.judge_cells,
+    fate=remade.fate,
     dump=dumper.dump,
     dump_all=dumper.dump_all,
     random_table=operations.random_table,
+    random_begin=operations.random_begin,
+    random_step=operations.random_step,
     make_family=families.make_family,
     measure_scan=families.measure_scan,
     snapshot=judge.snapshot,
