@@ -3,6 +3,7 @@
 import datetime
 import time
 
+import bugs
 import canon
 import cellwriter
 import disk
@@ -231,6 +232,10 @@ COMMANDS = {
               fold_of, run)
 }
 COMMANDS.update(
+    bugs=bugs.catalogue,
+    make_bug=bugs.make,
+    look_bug=bugs.seen,
+    go_on_bug=bugs.go_on,
     cells=cellwriter.cases,
     write_cells=cellwriter.write_cells,
     prepare_cells=remade.prepare_cells,

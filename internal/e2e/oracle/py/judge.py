@@ -98,7 +98,7 @@ def schema(ds):
     for f in ds.schema:
         lines += field(f, 0)
     # Lance prints its metadata maps in any order; they are in the lines already.
-    lines.append(re.sub(r"metadata: \{[^}]*\}", "", str(ds.lance_schema)))
+    lines.append(re.sub(r'metadata: \{(?:"(?:[^"\\]|\\.)*"|[^"}])*\}', "", str(ds.lance_schema)))
     lines.append(str(sorted((ds.schema_metadata or {}).items())))
     return "\n".join(lines)
 
