@@ -27,8 +27,9 @@ type Plan struct {
 type Task struct {
 	// Fragments are the ids of the sources, in order.
 	Fragments []uint64
-	// Outputs is how many fragments take their place.
-	Outputs int
+	// Outputs are the fragments that take their place, in order: how many of the rows that are kept each holds, which
+	// is one at least. There is none when no row is kept.
+	Outputs []int64
 	// Rows that are kept.
 	Rows int64
 	// Bytes of the data files that are read.
@@ -58,6 +59,9 @@ type Left struct {
 // Options of a Run.
 type Options struct {
 	Policy Policy
+	// MemoryBudget is how many bytes of memory a run takes at most; 0 means DefaultMemory. A single row that needs more is
+	// read nevertheless.
+	MemoryBudget int64
 	// DryRun plans and reports, and writes nothing.
 	DryRun bool
 	// Now is the clock; nil means time.Now.
@@ -69,6 +73,8 @@ type Options struct {
 	Pin func(ctx context.Context, t *table.Table) (release func(), err error)
 	// Progress, if set, is called from the goroutine of Run.
 	Progress func(Progress)
+
+	noJoin bool // copies pages however small they are
 }
 
 // Progress of a Run.

@@ -34,11 +34,14 @@ type Fragment struct {
 	Kind    Kind
 	// seen: the files have been looked at; missing: one of them was not there.
 	seen, missing bool
+	// uncounted: how many of its rows are deleted is not known before it is seen.
+	uncounted bool
 	// agreed is what its pages and those of others have to agree on, once seen.
 	agreed string
-	// entry is what was looked at, and held what it holds of each top-level field.
-	entry *pb.DataFragment
-	held  []holding
+	// entry is what was looked at, counted the same with the numbers of rows that it does not say, and held
+	// what it holds of each top-level field.
+	entry, counted *pb.DataFragment
+	held           []holding
 }
 
 // live are the rows that are kept.
@@ -56,6 +59,7 @@ func FactsOf(t *table.Table) Facts {
 		for _, d := range frag.GetFiles() {
 			x.Bytes += int64(d.GetFileSizeBytes())
 		}
+		x.uncounted = frag.DeletionFile != nil && x.Deleted == 0
 		x.Layout = layoutOf(frag, sh)
 		x.Kind, x.Blocked = blockedBy(t, frag, live, cov, covErr, columns)
 		f.Fragments = append(f.Fragments, x)
@@ -74,9 +78,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if n := unknownIn(f); n != "" {
 		return Unsupported, "its entry has " + n + ", which this build does not know"
 	}
-	if f.GetPhysicalRows() == 0 {
-		return Unsupported, "its entry does not say how many rows it has"
-	}
 	if kind, reason := blockedByDeletions(f); reason != "" {
 		return kind, reason
 	}
@@ -94,24 +95,18 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if _, err := table.LineageOf(f); err != nil {
 		return Unsupported, err.Error()
 	}
-	seen := make(map[int32]bool)
 	held := 0
 	for _, d := range f.GetFiles() {
 		if d.BaseId != nil {
 			return Unsupported, fmt.Sprintf("data file %s lies in base %d, outside the table", d.GetPath(), d.GetBaseId())
 		}
-		if v := table.DataFileVersion(d); v != t.FileVersion() {
-			return Unsupported, fmt.Sprintf("data file %s is of version %s in a table of %s", d.GetPath(), v, t.FileVersion())
+		if v := table.DataFileVersion(d); !v.Supported() {
+			return Unsupported, fmt.Sprintf("data file %s is of version %s; this build handles 2.0, 2.1 and 2.2", d.GetPath(), v)
 		}
 		for _, id := range d.GetFields() {
-			if !live[id] {
-				continue
+			if live[id] {
+				held++
 			}
-			if seen[id] {
-				return Unsupported, fmt.Sprintf("field %d is in two of its data files", id)
-			}
-			seen[id] = true
-			held++
 		}
 	}
 	if held == 0 {
@@ -123,13 +118,9 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 // blockedByDeletions says what about a fragment's deleted rows stands in the way of leaving them out.
 func blockedByDeletions(f *pb.DataFragment) (Kind, string) {
 	d := f.GetDeletionFile()
-	switch n := d.GetNumDeletedRows(); {
+	switch {
 	case d == nil:
 		return Fine, ""
-	case n == 0:
-		return Unsupported, "its entry does not say how many of its rows are deleted"
-	case n >= f.GetPhysicalRows():
-		return Unsupported, fmt.Sprintf("all of its %d rows are deleted, and nothing of it can be merged", n)
 	case d.BaseId != nil:
 		return Unsupported, fmt.Sprintf("its deletion file lies in base %d, outside the table", d.GetBaseId())
 	}
@@ -143,7 +134,7 @@ func layoutOf(f *pb.DataFragment, sh *shape) string {
 	for _, d := range f.GetFiles() {
 		for _, id := range d.GetFields() {
 			if i, live := sh.top[id]; live {
-				held[i] = append(held[i], id)
+				held[i] = append(held[i], sh.spelled(id, table.DataFileVersion(d))...)
 			}
 		}
 	}

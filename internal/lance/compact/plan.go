@@ -71,8 +71,9 @@ func alike(a, b *Fragment) bool {
 }
 
 // mostlyDeleted tells whether a fragment is worth rewriting for its deleted
-// rows alone: more than a tenth of them, Lance's default threshold.
-func mostlyDeleted(f *Fragment) bool { return f.Deleted*10 > f.Rows }
+// rows alone: more than a tenth of them, Lance's default threshold. One without rows is not worth keeping, and
+// one whose entry doesn't tell how many there are is worth a look.
+func mostlyDeleted(f *Fragment) bool { return f.Deleted*10 > f.Rows || f.Rows == 0 || f.uncounted }
 
 func (b *planner) left(f *Fragment, k Kind, reason string) {
 	b.plan.Left = append(b.plan.Left, Left{Fragment: f.ID, Kind: k, Reason: reason})
@@ -92,8 +93,11 @@ func (b *planner) endRun(after, next string) {
 			b.left(piece[0], Fine, fmt.Sprintf("has %d rows and nothing to be merged with: %s", piece[0].Rows, why))
 			continue
 		}
-		t, deleted := Task{}, uint64(0)
+		t, deleted, full := Task{}, uint64(0), uint64(0)
 		for _, f := range piece {
+			if f.live() > 0 {
+				full++
+			}
 			t.Fragments = append(t.Fragments, f.ID)
 			t.Rows += int64(f.live())
 			t.Bytes += f.Bytes
@@ -101,14 +105,16 @@ func (b *planner) endRun(after, next string) {
 		}
 		// Fewer than there were, whatever the rows say: a task that leaves as
 		// many fragments as it found would be planned again for ever.
-		t.Outputs = max(1, min(int(uint64(t.Rows)/b.target), len(piece)-1))
-		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows, become %d of %d rows together", len(piece), b.target, t.Outputs, t.Rows)
+		t.Outputs = spread(t.Rows, max(1, min(uint64(t.Rows)/b.target, uint64(len(piece)-1), full)))
+		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows, become %d of %d rows together", len(piece), b.target, len(t.Outputs), t.Rows)
 		switch {
+		case t.Rows == 0:
+			t.Reason = fmt.Sprintf("all rows of %d fragments are deleted", len(piece))
 		case len(piece) == 1:
 			t.Reason = fmt.Sprintf("of its %d rows %d are deleted, more than a tenth", piece[0].Rows, deleted)
 		case deleted > 0:
 			t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows or with many deleted ones, become %d of %d rows together, without %d deleted ones",
-				len(piece), b.target, t.Outputs, t.Rows, deleted)
+				len(piece), b.target, len(t.Outputs), t.Rows, deleted)
 		}
 		b.plan.Tasks = append(b.plan.Tasks, t)
 	}
@@ -148,6 +154,19 @@ func cut(run []*Fragment, target uint64) [][]*Fragment {
 	return pieces
 }
 
+// spread deals rows out to outputs evenly, at least one row to each.
+func spread(rows int64, outputs uint64) []int64 {
+	n := min(int64(outputs), rows)
+	shares := make([]int64, n)
+	for i := range shares {
+		shares[i] = rows / n
+		if int64(i) < rows%n {
+			shares[i]++
+		}
+	}
+	return shares
+}
+
 func sizeOf(piece []*Fragment) (n int64) {
 	for _, f := range piece {
 		n += f.Bytes
@@ -161,6 +180,9 @@ func share(rows []uint64, outputs int) [][]int {
 	var total uint64
 	for _, r := range rows {
 		total += r
+	}
+	if outputs == 0 {
+		return nil
 	}
 	shares := make([][]int, 0, outputs)
 	var cur []int

@@ -169,7 +169,7 @@ func TestRandomTables(t *testing.T) {
 			k.fragment(rows, files...)
 		}
 		k.done()
-		merged += runTwice(t, k.s, int64(1+k.rng.IntN(150))).FragmentsRemoved
+		merged += runTwice(t, k.s, Options{noJoin: true, Policy: Policy{TargetRows: int64(1 + k.rng.IntN(150))}}).FragmentsRemoved
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -284,7 +284,7 @@ func TestFacts(t *testing.T) {
 			}
 			says(t, got.Blocked, tt.says)
 			// What is blocked is not merged, and nothing is written.
-			res, err := Run(t.Context(), k.s, Options{})
+			res, err := Run(t.Context(), k.s, Options{noJoin: true})
 			if err != nil || res.Changed != (tt.says == "") {
 				t.Errorf("%+v, error %v", res, err)
 			}
@@ -325,7 +325,7 @@ func TestFragmentsOutOfOrder(t *testing.T) {
 	f := k.m.Fragments
 	f[0], f[1], f[2], f[3] = f[2], f[0], f[3], f[1]
 	k.done()
-	res, err := Run(t.Context(), k.s, Options{Policy: Policy{TargetRows: 10}})
+	res, err := Run(t.Context(), k.s, Options{noJoin: true, Policy: Policy{TargetRows: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,12 +68,6 @@ func (r *run) copyBuffer() []byte {
 	return r.buf
 }
 
-func (r *run) copied(n int64) {
-	r.res.BytesWritten += n
-	r.prog.BytesDone += n
-	r.report()
-}
-
 func (r *run) report() {
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.prog)
@@ -183,9 +177,10 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		return false, err
 	}
 	for _, x := range tasks {
-		k := &task{run: r, Task: x, ids: ids[:x.Outputs]}
-		ids = ids[x.Outputs:]
+		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}
+		ids = ids[len(x.Outputs):]
 		err := k.do(ctx)
+		k.settle(err == nil)
 		switch {
 		case err == nil:
 			again = true
@@ -302,8 +297,11 @@ func (r *run) reserve(ctx context.Context, t *table.Table, tasks []Task) ([]uint
 	rec.Holder.Run = r.name
 	rec.Version = t.Version()
 	for _, x := range tasks {
-		n += x.Outputs
+		n += len(x.Outputs)
 		rec.Fragments = append(rec.Fragments, x.Fragments...)
+	}
+	if n == 0 {
+		return nil, nil
 	}
 	txn := &pb.Transaction{
 		Uuid:      uuid.NewString(),

@@ -22,21 +22,36 @@ type sources struct {
 	files []*source
 }
 
+// openFile opens a data file; datafile.Open is one.
+type openFile func(ctx context.Context, s objects.Store, name string) (*datafile.File, error)
+
 // openSources opens a fragment's data files and checks them against its entry.
-func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *shape) (*sources, error) {
+func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *shape, open openFile) (*sources, error) {
 	all := &sources{frag: f}
 	for _, d := range f.GetFiles() {
 		if !slices.ContainsFunc(d.GetFields(), func(id int32) bool { _, live := s.top[id]; return live }) {
 			continue
 		}
-		x, err := openSource(ctx, t, f, d, s)
+		x, err := openSource(ctx, t, f, d, s, open)
 		if err != nil {
 			all.Close()
 			return nil, err
 		}
 		all.files = append(all.files, x)
 	}
+	all.dedupe()
 	return all, nil
+}
+
+// dedupe leaves every field to the first of the files that hold it, which is the one that counts.
+func (s *sources) dedupe() {
+	taken := make(map[int32]bool)
+	for _, x := range s.files {
+		x.columns = slices.DeleteFunc(x.columns, func(c sourceColumn) bool { return taken[c.field] })
+		for _, c := range x.columns {
+			taken[c.field] = true
+		}
+	}
 }
 
 func (s *sources) Close() {
@@ -65,6 +80,7 @@ func (s *sources) holdings(sh *shape) []holding {
 		ids               []int32
 		agreed, encodings []string
 		file              *source
+		columns           []*pb.ColumnMetadata
 	}
 	all := make([]found, len(sh.fields))
 	out := make([]holding, len(sh.fields))
@@ -72,7 +88,8 @@ func (s *sources) holdings(sh *shape) []holding {
 		for _, c := range x.columns {
 			i := sh.top[c.field]
 			f, h := &all[i], &out[i]
-			f.ids = append(f.ids, c.field)
+			f.ids = append(f.ids, sh.spelled(c.field, table.DataFileVersion(x.entry))...)
+			f.columns = append(f.columns, x.Columns[c.index])
 			if c.agreed != "" {
 				f.agreed = append(f.agreed, fmt.Sprintf("%d%s", c.field, c.agreed))
 			}
@@ -97,8 +114,8 @@ func (s *sources) holdings(sh *shape) []holding {
 		slices.Sort(f.encodings)
 		h := &out[i]
 		h.ids, h.agreed, h.encodings = textOf(f.ids), strings.Join(f.agreed, " "), strings.Join(f.encodings, " ")
-		if d := s.frag.GetDeletionFile(); d != nil {
-			h.why = "rows of it are deleted"
+		if len(f.columns) > 0 {
+			h.units = unitsOf(f.columns, s.frag.GetPhysicalRows(), sh.version, sh.fields[i].lists)
 		}
 	}
 	return out
@@ -124,9 +141,9 @@ type sourceColumn struct {
 }
 
 // openSource opens a data file and finds out what can be copied of it.
-func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, sh *shape) (*source, error) {
+func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, sh *shape, open openFile) (*source, error) {
 	name := table.DataName(d)
-	file, err := datafile.Open(ctx, t.Store(), name)
+	file, err := open(ctx, t.Store(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -145,16 +162,19 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 	if want := s.entry.GetFileSizeBytes(); want != 0 && want != uint64(s.Reader.Entry().Size) {
 		return broken("it has %d bytes, the manifest says %d", s.Reader.Entry().Size, want)
 	}
-	if v := table.NormalVersion(s.Major, s.Minor); v != sh.version {
-		return broken("its footer says version %s, the manifest %s", v, sh.version)
+	version := table.DataFileVersion(s.entry)
+	if v := table.NormalVersion(s.Major, s.Minor); v != version {
+		return broken("its footer says version %s, the manifest %s", v, version)
 	}
-	if n := s.Descriptor.GetLength(); n != f.GetPhysicalRows() {
+	if n := s.Descriptor.GetLength(); f.GetPhysicalRows() != 0 && n != f.GetPhysicalRows() {
 		return broken("it has %d rows, the manifest says %d", n, f.GetPhysicalRows())
 	}
 	if f, c := len(s.entry.GetFields()), len(s.entry.GetColumnIndices()); f != c {
 		return broken("the manifest names %d columns for its %d fields", c, f)
 	}
 	switch n := len(s.GlobalBuffers); {
+	case version != sh.version:
+		s.why = fmt.Errorf("%w: it is of version %s in a table of %s", errUncopyable, version, sh.version)
 	case n != 1:
 		s.why = fmt.Errorf("%w: it has %d global buffers, and what the others hold is not known", errUncopyable, n)
 	case len(s.entry.GetFields()) < len(s.Columns):

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
@@ -98,12 +99,14 @@ func look(ctx context.Context, t *table.Table, fresh []*Fragment) error {
 	var mu sync.Mutex
 	for _, x := range fresh {
 		g.Go(func() error {
-			held, wrong := lookAt(ctx, t, entries[x.ID], sh)
+			held, counted, wrong := lookAt(ctx, t, entries[x.ID], sh)
 			mu.Lock()
 			defer mu.Unlock()
 			x.seen, x.missing = true, errors.Is(wrong, objects.ErrNotFound)
-			x.entry, x.held = entries[x.ID], held
+			x.entry, x.counted, x.held = entries[x.ID], counted, held
 			if wrong == nil {
+				x.uncounted = false
+				x.Rows, x.Deleted = counted.GetPhysicalRows(), counted.GetDeletionFile().GetNumDeletedRows()
 				x.agreed = agreements(sh, held)
 				return nil
 			}
@@ -144,16 +147,44 @@ func kindOfContent(err error) (k Kind, ok bool) {
 }
 
 // lookAt checks a fragment's data files against its entry, and that what can't be copied of
-// them can be read and encoded.
-func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) ([]holding, error) {
-	src, err := openSources(ctx, t, f, sh)
+// them can be read and encoded. counted is the entry with its numbers of rows.
+func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) (held []holding, counted *pb.DataFragment, err error) {
+	src, err := openSources(ctx, t, f, sh, datafile.Open)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	if counted, err = count(ctx, t, f, src); err != nil || liveRows(counted) == 0 {
+		return make([]holding, len(sh.fields)), counted, err // of which nothing is kept
+	}
+	held, err = examine(ctx, t, counted, src, sh)
+	return held, counted, err
+}
+
+// count reads the numbers of rows that a fragment's entry does not say: older writers left them out.
+func count(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources) (*pb.DataFragment, error) {
+	f = proto.CloneOf(f)
+	if f.GetPhysicalRows() == 0 && len(src.files) > 0 {
+		f.PhysicalRows = src.files[0].Descriptor.GetLength()
+	}
+	deleted, err := table.ReadDeletions(ctx, t.Store(), f)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
+	if d := f.GetDeletionFile(); d != nil {
+		d.NumDeletedRows = deleted.GetCardinality()
+	}
+	return f, nil
+}
+
+// examine tells how the columns of a fragment can get into another one.
+func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, sh *shape) ([]holding, error) {
 	held := src.holdings(sh)
 	anew := []string{}
 	for i, h := range held {
+		if h.why == "" && f.GetDeletionFile() != nil {
+			h.why = "rows of it are deleted"
+		}
 		if h.why == "" || h.ids == "" {
 			continue
 		}
@@ -162,19 +193,35 @@ func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) 
 		}
 		anew = append(anew, sh.fields[i].name)
 	}
-	if _, err := table.ReadDeletions(ctx, t.Store(), f); err != nil {
+	if err := decodable(ctx, t, f, src, anew); err != nil {
 		return nil, err
 	}
-	if len(anew) == 0 {
-		return held, nil
-	}
-	o := scan.Options{Columns: anew, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
-	for _, err := range scan.Pages(ctx, t, o) {
-		if err != nil {
-			return nil, err
+	for i := range held {
+		h := &held[i]
+		small := slices.ContainsFunc(h.units, func(u unit) bool { return u.least < joinBelow })
+		if small && !slices.Contains(anew, sh.fields[i].name) {
+			err := decodable(ctx, t, f, src, []string{sh.fields[i].name})
+			if _, ok := kindOfContent(err); err != nil && !ok {
+				return nil, err
+			}
+			h.opaque = err != nil
 		}
 	}
 	return held, nil
+}
+
+// decodable tells whether this build knows all encodings of columns.
+func decodable(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	o := scan.Options{Columns: columns, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open}
+	for _, err := range scan.Pages(ctx, t, o) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // agreements are what those fields of a fragment have to agree on with others' that can't be encoded, as one text.

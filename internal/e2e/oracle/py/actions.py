@@ -9,6 +9,7 @@ import cellwriter
 import disk
 import dumper
 import families
+import fragmented
 import judge
 import lance
 import maker
@@ -248,6 +249,11 @@ COMMANDS.update(
     random_step=operations.random_step,
     make_family=families.make_family,
     measure_scan=families.measure_scan,
+    fragmented=fragmented.fragmented,
+    rewritten=fragmented.rewritten,
+    same_rows=fragmented.same_rows,
+    extent=fragmented.extent,
+    measure_reads=fragmented.measure_reads,
     snapshot=judge.snapshot,
     plan=judge.plan,
     fragments=judge.fragments,
