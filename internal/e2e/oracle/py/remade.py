@@ -21,6 +21,7 @@ def state(uri):
     ds = lance.dataset(uri)
     ds.validate()
     t = whole(ds)
+    t.validate(full=True)
     if len(t) != ds.count_rows():
         raise AssertionError("scan gave %d rows, count %d" % (len(t), ds.count_rows()))
     return {
