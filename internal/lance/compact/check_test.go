@@ -489,7 +489,7 @@ func orphans(tb testing.TB, all []string, named map[string]bool) (out []string) 
 	tb.Helper()
 	for _, f := range all {
 		dir := path.Dir(f)
-		if named[f] || named[dir+"/"] || strings.HasPrefix(f, "_refs/") || strings.HasPrefix(f, "tree/") || f == table.HintName {
+		if named[f] || named[dir+"/"] || named[dir+".lance"] && strings.HasSuffix(f, ".blob") || strings.HasPrefix(f, "_refs/") || strings.HasPrefix(f, "tree/") || f == table.HintName {
 			continue
 		}
 		out = append(out, f)

@@ -71,10 +71,13 @@ type Options struct {
 	// called. An error that is objects.ErrNotFound says that the version has
 	// gone, and the run plans again on the newest; any other ends the run.
 	Pin func(ctx context.Context, t *table.Table) (release func(), err error)
+	// Bases, if set, opens the other roots in which files of the table lie. What has files in a root that can't
+	// be reached is left alone.
+	Bases table.BaseOpener
 	// Progress, if set, is called from the goroutine of Run.
 	Progress func(Progress)
 
-	noJoin bool // copies pages however small they are
+	careful bool // see run
 }
 
 // Progress of a Run.

@@ -201,7 +201,10 @@ func (o *output) encodeSome(ctx context.Context, g *group, all []stretch, l *lan
 			err = fmt.Errorf("%w: it has more rows than the manifest says", datafile.ErrCorrupt)
 		}
 		if err == nil {
-			err = l.give(ctx, b, all[0].row+at, frag)
+			var columns []arrow.Array
+			if columns, err = o.moveBlobs(ctx, o.frags[all[0].frag], g.fields, b); err == nil {
+				err = l.give(ctx, columns, all[0].row+at, frag)
+			}
 		}
 		at += n
 		b.Release()

@@ -78,9 +78,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if n := unknownIn(f); n != "" {
 		return Unsupported, "its entry has " + n + ", which this build does not know"
 	}
-	if kind, reason := blockedByDeletions(f); reason != "" {
-		return kind, reason
-	}
 	if covErr != nil {
 		return Broken, covErr.Error()
 	}
@@ -97,9 +94,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	}
 	held := 0
 	for _, d := range f.GetFiles() {
-		if d.BaseId != nil {
-			return Unsupported, fmt.Sprintf("data file %s lies in base %d, outside the table", d.GetPath(), d.GetBaseId())
-		}
 		if v := table.DataFileVersion(d); !v.Supported() {
 			return Unsupported, fmt.Sprintf("data file %s is of version %s; this build handles 2.0, 2.1 and 2.2", d.GetPath(), v)
 		}
@@ -111,18 +105,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	}
 	if held == 0 {
 		return Unsupported, "it has no data file with a column of today's schema"
-	}
-	return Fine, ""
-}
-
-// blockedByDeletions says what about a fragment's deleted rows stands in the way of leaving them out.
-func blockedByDeletions(f *pb.DataFragment) (Kind, string) {
-	d := f.GetDeletionFile()
-	switch {
-	case d == nil:
-		return Fine, ""
-	case d.BaseId != nil:
-		return Unsupported, fmt.Sprintf("its deletion file lies in base %d, outside the table", d.GetBaseId())
 	}
 	return Fine, ""
 }
@@ -186,8 +168,8 @@ var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "ui
 // pages, and why; "" when none does.
 func uncopyableColumn(t *table.Table) string {
 	for _, f := range t.Manifest().GetFields() {
-		if table.MarkedBlob(f) != table.NoBlob {
-			return fmt.Sprintf("column %q holds blobs, whose bytes lie outside the pages", f.GetName())
+		if k, l := table.MarkedBlob(f), f.GetLogicalType(); k == table.BlobV1 && l != "large_binary" || k == table.BlobV2 && l != "struct" {
+			return fmt.Sprintf("column %q is marked as one of blobs, and is one of %s", f.GetName(), l)
 		}
 		// Readers miscount the values of an all-null page among others.
 		if strings.HasPrefix(f.GetLogicalType(), "fixed_size_list:struct") {

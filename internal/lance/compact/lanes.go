@@ -56,13 +56,18 @@ func (o *output) newLanes(ctx context.Context, fields []int) *lanes {
 	return l
 }
 
-// give hands a batch, whose columns are the lanes' fields, to all of them. It waits for those that are behind.
-func (l *lanes) give(ctx context.Context, b arrow.RecordBatch, row, frag uint64) error {
+// give hands rows of the lanes' fields to them, and leaves it to them to release what they get. It waits for those that are behind.
+func (l *lanes) give(ctx context.Context, columns []arrow.Array, row, frag uint64) error {
+	defer func() {
+		for _, a := range columns {
+			a.Release()
+		}
+	}()
 	for i, x := range l.all {
 		if l.failed.Load() {
 			return errElsewhere
 		}
-		a := b.Column(i)
+		a := columns[i]
 		a.Retain()
 		select {
 		case x.in <- given{a, row, frag}:

@@ -28,6 +28,7 @@ type output struct {
 	fields  []int32
 	schema  *pb.Schema
 	columns []*outColumn
+	blobs   *blobMover
 	// done is told how many bytes of the sources are done with.
 	done func(bytes int64)
 
@@ -77,7 +78,9 @@ func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64))
 		if id := field.GetId(); has[id] {
 			c := new(outColumn)
 			if anew[in.shape.top[id]] {
-				c.encoding = plain
+				if c.encoding, err = in.shape.encodingOf(id, plain); err != nil {
+					return nil, err
+				}
 			}
 			o.fields, o.columns = append(o.fields, id), append(o.columns, c)
 		}

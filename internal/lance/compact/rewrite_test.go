@@ -277,7 +277,6 @@ func TestStretches(t *testing.T) {
 		{"small ones", []int32{1}, false, []*holding{h("1", "", "", small...), h("1", "", "", small...)}, nil, nil, "e0:0-100 e1:0-100 +"},
 		{"a small one", []int32{1}, false, []*holding{h("1", "", ""), h("1", "", "", small...), h("1", "", "")}, nil, nil, "c0:0-100 c1:0-100 c2:0-100"},
 		{"small ones between", []int32{1}, false, []*holding{h("1", "", "", mixed...), h("1", "", "", mixed...)}, nil, nil, "c0:0-60 e0:60-100 e1:0-10 c1:10-60 e1:60-100 +"},
-		{"small ones that are unknown", []int32{1}, false, []*holding{{ids: "1", encodings: plain, units: small, opaque: true}, h("1", "", "", small...)}, nil, nil, "c0:0-100 c1:0-100"},
 		{"small and partly deleted", []int32{1}, false, []*holding{h("1", "", "", small...), h("1", "", "")}, []uint32{0}, nil, "p0:0-100 c1:0-100 +"},
 	}
 	for _, tt := range tests {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -25,7 +26,8 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
-	r := &run{store: s, opts: o, name: name}
+	r := &run{store: s, opts: o, name: name, careful: o.careful, limits: limitsOf(o.MemoryBudget)}
+	r.files = newOpenFiles(r.limits.metadata)
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = errors.Join(cause, err)
@@ -47,6 +49,11 @@ type run struct {
 	pinned map[string]bool
 	// looked is what the pass knows of the fragments' files.
 	looked map[uint64]*Fragment
+	// careful: pages that can be copied are, since this build can't decode all of them.
+	careful bool
+	limits  limits
+	// files are the data files that were opened.
+	files *openFiles
 	// refused are fragments whose files turned out, while they were merged, to be none that can be.
 	refused map[uint64]Left
 }
@@ -56,6 +63,15 @@ func (r *run) now() time.Time {
 		return r.opts.Now()
 	}
 	return time.Now()
+}
+
+// open opens the newest version.
+func (r *run) open(ctx context.Context) (*table.Table, error) {
+	t, err := table.Open(ctx, r.store)
+	if err != nil {
+		return nil, err
+	}
+	return t.WithBases(r.opts.Bases), nil
 }
 
 func (r *run) committer() table.Committer { return table.Committer{Now: r.opts.Now} }
@@ -82,6 +98,9 @@ func (r *run) committed(t *table.Table, old, added []*pb.DataFragment) {
 	r.res.FragmentsAdded += len(added)
 	for _, f := range old {
 		r.res.FilesRemoved += len(f.GetFiles())
+		for _, d := range f.GetFiles() {
+			r.files.forget(r.store, table.DataName(d))
+		}
 	}
 	for _, f := range added {
 		r.res.FilesAdded += len(f.GetFiles())
@@ -96,7 +115,7 @@ func (r *run) passes(ctx context.Context) error {
 		if n := r.res.FragmentsRemoved + len(r.refused); n > done {
 			idle, done = 0, n
 		}
-		t, err := table.Open(ctx, r.store)
+		t, err := r.open(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,7 +123,7 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		}
 		r.res.Version = t.Version()
-		facts, err := survey(ctx, t, r.opts.Policy, r.refused)
+		facts, err := survey(ctx, t, r.opts.Policy, r.refused, r.files.open)
 		if err != nil {
 			return err
 		}
@@ -194,6 +213,8 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 			// Somebody changed what this task was to merge: plan it anew.
 			r.conflict = err
 			again = true
+		case !r.careful && errors.Is(err, column.ErrUnsupported):
+			r.careful, again = true, true
 		case r.refuse(err):
 			again = true
 		default:

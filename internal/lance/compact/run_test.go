@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 					if i < len(versions)-1 {
 						s = copyAt(t, name, v)
 					}
-					res := runTwice(t, s, Options{Policy: Policy{TargetRows: target}, noJoin: target%2 == 0})
+					res := runTwice(t, s, Options{Policy: Policy{TargetRows: target}, careful: target%2 == 0})
 					merged += res.FragmentsRemoved
 					if open(t, s).StableRowIDs() {
 						stable += res.FragmentsRemoved

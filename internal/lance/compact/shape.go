@@ -22,6 +22,8 @@ type shape struct {
 	// parents of live ids, and leaves those ids that have a column in files of every version.
 	parents map[int32]int32
 	leaves  map[int32]bool
+	// blobs are the ids of columns of blobs.
+	blobs map[int32]bool
 	// must are the fields whose pages have to agree about null structs.
 	must map[int32]bool
 }
@@ -41,12 +43,16 @@ type topField struct {
 	strict string
 	// whole: who holds a part of it can't be merged with who holds another. None of it is no part.
 	whole bool
+	// tree is the field, if it can be understood.
+	tree *table.Field
+	// blobs: it or something below it holds blobs.
+	blobs bool
 	// unwritable says why it can't be encoded; nil when it can.
 	unwritable error
 }
 
 func shapeOf(t *table.Table) *shape {
-	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), must: mustAgree(t)}
+	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), blobs: make(map[int32]bool), must: mustAgree(t)}
 	for _, f := range t.Manifest().GetFields() {
 		at, below := s.top[f.GetParentId()]
 		if !below {
@@ -77,6 +83,10 @@ func (f *topField) examine(s *shape) {
 	tree, err := table.FieldsOf(f.flat)
 	if err == nil && len(tree) != 1 {
 		err = fmt.Errorf("%w: field %q stands apart from its parent", table.ErrCorrupt, f.name)
+	}
+	if err == nil {
+		f.tree = tree[0]
+		f.blobs, err = s.findBlobs(f.tree)
 	}
 	if err == nil {
 		f.ids = encoding.ColumnFields(tree, s.version)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/scan"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -63,7 +64,7 @@ func (s *sources) Close() {
 // open hands out the open files to a scan, which closes what it gets.
 func (s *sources) open(ctx context.Context, store objects.Store, name string) (*datafile.File, error) {
 	for _, x := range s.files {
-		if table.DataName(x.entry) == name {
+		if x.at.Store == store && x.at.Name == name {
 			return x.With(keptOpen{x.Reader}), nil
 		}
 	}
@@ -125,6 +126,7 @@ func (s *sources) holdings(sh *shape) []holding {
 type source struct {
 	*datafile.File
 	entry *pb.DataFile
+	at    scan.Located
 	// columns of today's schema, in the entry's order.
 	columns []sourceColumn
 	// why none of its pages can be copied; nil when they can.
@@ -142,15 +144,21 @@ type sourceColumn struct {
 
 // openSource opens a data file and finds out what can be copied of it.
 func openSource(ctx context.Context, t *table.Table, f *pb.DataFragment, d *pb.DataFile, sh *shape, open openFile) (*source, error) {
-	name := table.DataName(d)
-	file, err := open(ctx, t.Store(), name)
+	at, err := scan.Locate(t, d)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{File: file, entry: d}
+	file, err := open(ctx, at.Store, at.Name)
+	if err != nil && at.Label != at.Name {
+		err = fmt.Errorf("%s: %w", at.Label, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &source{File: file, entry: d, at: at}
 	if err := s.check(f, sh); err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", at.Label, err)
 	}
 	return s, nil
 }
@@ -194,6 +202,9 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 		col := sourceColumn{field: id, index: c, why: copyable(s.Columns[c])}
 		if sh.must[id] && col.why == nil {
 			col.agreed, col.why = agreement(s.Columns[c])
+		}
+		if sh.blobs[id] {
+			col.why = fmt.Errorf("%w: it says where blobs lie", errUncopyable)
 		}
 		if col.why != nil {
 			col.why = fmt.Errorf("column %d: %w", c, col.why)

@@ -25,11 +25,11 @@ const surveyParallel = 16
 // Survey takes the facts that a plan under the policy depends on: those of the
 // manifest, and for fragments that would be merged those of their data files.
 func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, error) {
-	return survey(ctx, t, p, nil)
+	return survey(ctx, t, p, nil, datafile.Open)
 }
 
-// survey is Survey where it has turned out already that some fragments can't be merged.
-func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Left) (Facts, error) {
+// survey is Survey where it has turned out already that some fragments can't be merged. open opens data files.
+func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Left, open openFile) (Facts, error) {
 	f := FactsOf(t)
 	for i := range f.Fragments {
 		x := &f.Fragments[i]
@@ -43,7 +43,7 @@ func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Le
 			return f, nil
 		}
 		// What is found out can change the plan, and with it what matters.
-		if err := look(ctx, t, fresh); err != nil {
+		if err := look(ctx, t, fresh, open); err != nil {
 			return Facts{}, err
 		}
 	}
@@ -64,7 +64,7 @@ func Detect(ctx context.Context, t *table.Table, p Policy) (plan Plan, due bool,
 		if len(fresh) == 0 {
 			return plan, true, nil
 		}
-		if err := look(ctx, t, fresh); err != nil {
+		if err := look(ctx, t, fresh, datafile.Open); err != nil {
 			return Plan{}, false, err
 		}
 	}
@@ -88,7 +88,7 @@ func unseen(f *Facts, p Plan) []*Fragment {
 }
 
 // look adds to the facts what the data files tell.
-func look(ctx context.Context, t *table.Table, fresh []*Fragment) error {
+func look(ctx context.Context, t *table.Table, fresh []*Fragment, open openFile) error {
 	entries := make(map[uint64]*pb.DataFragment)
 	for _, f := range t.Fragments() {
 		entries[f.GetId()] = f
@@ -99,7 +99,7 @@ func look(ctx context.Context, t *table.Table, fresh []*Fragment) error {
 	var mu sync.Mutex
 	for _, x := range fresh {
 		g.Go(func() error {
-			held, counted, wrong := lookAt(ctx, t, entries[x.ID], sh)
+			held, counted, wrong := lookAt(ctx, t, entries[x.ID], sh, open)
 			mu.Lock()
 			defer mu.Unlock()
 			x.seen, x.missing = true, errors.Is(wrong, objects.ErrNotFound)
@@ -138,7 +138,7 @@ func kindOfContent(err error) (k Kind, ok bool) {
 		return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
 	}
 	switch {
-	case is(errUncopyable, column.ErrUnsupported, column.ErrLimit, table.ErrRefused):
+	case is(errUncopyable, column.ErrUnsupported, column.ErrLimit, table.ErrRefused, scan.ErrUnreachable):
 		return Unsupported, true
 	case is(datafile.ErrCorrupt, table.ErrCorrupt):
 		return Broken, true
@@ -148,8 +148,8 @@ func kindOfContent(err error) (k Kind, ok bool) {
 
 // lookAt checks a fragment's data files against its entry, and that what can't be copied of
 // them can be read and encoded. counted is the entry with its numbers of rows.
-func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) (held []holding, counted *pb.DataFragment, err error) {
-	src, err := openSources(ctx, t, f, sh, datafile.Open)
+func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape, open openFile) (held []holding, counted *pb.DataFragment, err error) {
+	src, err := openSources(ctx, t, f, sh, open)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,6 +157,7 @@ func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape) 
 	if counted, err = count(ctx, t, f, src); err != nil || liveRows(counted) == 0 {
 		return make([]holding, len(sh.fields)), counted, err // of which nothing is kept
 	}
+	src.frag = counted
 	held, err = examine(ctx, t, counted, src, sh)
 	return held, counted, err
 }
@@ -167,7 +168,7 @@ func count(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources
 	if f.GetPhysicalRows() == 0 && len(src.files) > 0 {
 		f.PhysicalRows = src.files[0].Descriptor.GetLength()
 	}
-	deleted, err := table.ReadDeletions(ctx, t.Store(), f)
+	deleted, err := scan.ReadDeletions(ctx, t, f)
 	if err != nil {
 		return nil, err
 	}
@@ -195,17 +196,6 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 	}
 	if err := decodable(ctx, t, f, src, anew); err != nil {
 		return nil, err
-	}
-	for i := range held {
-		h := &held[i]
-		small := slices.ContainsFunc(h.units, func(u unit) bool { return u.least < joinBelow })
-		if small && !slices.Contains(anew, sh.fields[i].name) {
-			err := decodable(ctx, t, f, src, []string{sh.fields[i].name})
-			if _, ok := kindOfContent(err); err != nil && !ok {
-				return nil, err
-			}
-			h.opaque = err != nil
-		}
 	}
 	return held, nil
 }

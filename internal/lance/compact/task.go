@@ -39,8 +39,9 @@ type task struct {
 	held [][]holding
 	rec  *journal.Record
 	txn  *pb.Transaction
-	// names of the new data files, without their directory.
+	// names of the new data files, without their directory, and what lies beside them.
 	names []string
+	side  []*sidecars
 	// credited are the bytes of the sources that progress was told of.
 	credited int64
 }
@@ -102,7 +103,7 @@ func (k *task) do(ctx context.Context) error {
 // prepare looks at today's table: what was planned must still be there, before
 // anything expensive is done.
 func (k *task) prepare(ctx context.Context) error {
-	t, err := table.Open(ctx, k.store)
+	t, err := k.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -195,11 +196,11 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 
 // rewrite writes the new fragments and commits them.
 func (k *task) rewrite(ctx context.Context) error {
-	l := limitsOf(k.opts.MemoryBudget)
-	if k.opts.noJoin {
+	l := k.limits
+	if k.careful {
 		l.join = 0
 	}
-	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l)
+	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l, k.files)
 	if err != nil {
 		return err
 	}
@@ -227,11 +228,7 @@ func (k *task) rewrite(ctx context.Context) error {
 
 // outputs are the rows of each new file: as planned, or of whole fragments where a column can't be cut inside one.
 func (k *task) outputs() []int64 {
-	uncut := slices.ContainsFunc(k.sh.fields, func(f topField) bool { return f.unwritable != nil })
-	for _, held := range k.held {
-		uncut = uncut || slices.ContainsFunc(held, func(h holding) bool { return h.opaque })
-	}
-	if !uncut {
+	if !k.careful && !slices.ContainsFunc(k.sh.fields, func(f topField) bool { return f.unwritable != nil }) {
 		return k.Outputs
 	}
 	rows := make([]uint64, len(k.from))
@@ -268,7 +265,15 @@ func (k *task) merge(ctx context.Context, in *inputs, pieces []piece, name strin
 	if err != nil {
 		return nil, err
 	}
+	side := &sidecars{store: k.store, data: full}
+	k.side = append(k.side, side)
+	defer side.abort()
+	o.blobs = &blobMover{t: k.t, toFile: o.copyRange, side: side, moved: k.progress}
+	defer o.blobs.close()
 	if err := o.write(ctx); err != nil {
+		return nil, err
+	}
+	if err := side.finish(ctx); err != nil {
 		return nil, err
 	}
 	d, columns, err := o.finish(ctx, name)
@@ -278,7 +283,11 @@ func (k *task) merge(ctx context.Context, in *inputs, pieces []piece, name strin
 	if err := k.verify(ctx, d, o.rows, columns); err != nil {
 		return nil, err
 	}
-	k.res.BytesWritten += int64(d.GetFileSizeBytes())
+	blobs, err := side.verify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.res.BytesWritten += int64(d.GetFileSizeBytes()) + blobs
 	f := &pb.DataFragment{Files: []*pb.DataFile{d}, PhysicalRows: o.rows}
 	lineage.Set(f)
 	return f, nil
@@ -316,7 +325,11 @@ func (k *task) verify(ctx context.Context, d *pb.DataFile, rows uint64, columns 
 func (k *task) discard(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
 	defer cancel()
-	for _, name := range k.rec.Files {
+	var names []string
+	for _, s := range k.side {
+		names = append(names, s.names...)
+	}
+	for _, name := range append(names, k.rec.Files...) {
 		if err := k.store.Delete(ctx, name); err != nil {
 			// The record stays, so that the next cleanup finds the rest.
 			return fmt.Errorf("removing %s: %w", name, err)

@@ -71,7 +71,7 @@ func checkField(tb testing.TB, what string, before, after *table.Table, old, mad
 	tb.Helper()
 	sh := shapeOf(before)
 	field := &sh.fields[at]
-	in, err := readInputs(tb.Context(), before, sh, old, nil, limitsOf(0))
+	in, err := readInputs(tb.Context(), before, sh, old, nil, limitsOf(0), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

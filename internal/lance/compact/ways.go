@@ -16,8 +16,6 @@ type holding struct {
 	agreed, encodings string
 	// units that can be copied by themselves.
 	units []unit
-	// opaque: this build can't decode its pages.
-	opaque bool
 }
 
 // way is how rows of a field get from a fragment to a new file.
@@ -68,7 +66,7 @@ func stretchesOf(f *topField, plain string, pieces []piece, fragments []stored, 
 	if same {
 		out = cutAt(pieces, fragments, held, func(*holding) bool { return true })
 		if f.unwritable == nil {
-			join(out, held, below)
+			join(out, below)
 		}
 		if !needsWriter(out) {
 			return merged(out), false
@@ -78,7 +76,7 @@ func stretchesOf(f *topField, plain string, pieces []piece, fragments []stored, 
 	out = cutAt(pieces, fragments, held, func(h *holding) bool {
 		return h.why == "" && h.ids == whole && h.encodings == plain && !f.must
 	})
-	join(out, held, below)
+	join(out, below)
 	return merged(out), true
 }
 
@@ -135,8 +133,8 @@ func share64(n int64, part, of uint64) int64 {
 }
 
 // join has those encoded that have fewer bytes than that and stand next to others that have, or that are encoded anyway.
-func join(all []stretch, held []*holding, below int64) {
-	small := func(s stretch) bool { return s.way == encoded || s.least < below && !held[s.frag].opaque }
+func join(all []stretch, below int64) {
+	small := func(s stretch) bool { return s.way == encoded || s.least < below }
 	for i := 0; i < len(all); {
 		end := i
 		for end < len(all) && small(all[end]) {

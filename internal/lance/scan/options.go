@@ -95,8 +95,8 @@ type Options struct {
 	ReadAhead int64
 	// Threads that decode: by default 2.
 	Threads int
-	// Bases opens another base in which files of the table lie. Without it they are
-	// refused by name.
+	// Bases opens another base in which files of the table lie; nil is as the table's WithBases
+	// said. Without it they are refused by name.
 	Bases func(*pb.BasePath) (objects.Store, error)
 	// Files opens a data file in the table's store or in that of a base. Its metadata may be
 	// shared with others, its reader may not: the scan closes it. nil is datafile.Open.
