@@ -48,6 +48,7 @@ func survey(ctx context.Context, t *table.Table, p Policy, done taken, refused m
 		if err := look(ctx, t, fresh, open); err != nil {
 			return Facts{}, p, err
 		}
+		f.forget(maxVocabulary)
 	}
 }
 
@@ -203,7 +204,7 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 			h.why = "rows of it are deleted"
 		}
 		if held[i].keys = sh.fields[i].keys; held[i].keys > 0 && h.ids == "" {
-			held[i].words = words{0: {}} // all are null
+			held[i].words = []uint64{0} // all are null
 		}
 		if h.why == "" || h.ids == "" {
 			continue

@@ -15,7 +15,7 @@ type holding struct {
 	// of its columns, which have to be the same, too.
 	agreed, encodings string
 	// words of a dictionary that has no more than so many keys; nil for any other.
-	words words
+	words []uint64
 	keys  int
 	// units that can be copied by themselves.
 	units []unit

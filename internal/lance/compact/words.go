@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -25,7 +27,7 @@ import (
 var narrowKeys = map[string]int{"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15, "uint16": 1 << 16}
 
 // maxVocabulary is how many words a survey remembers in all.
-const maxVocabulary = 1 << 22
+const maxVocabulary = 1 << 21
 
 // keysOf is how many words a column can have when that may not be enough; 0 for all others.
 // The type is dict:{values}:{keys}:{ordered}.
@@ -38,11 +40,11 @@ func keysOf(f *pb.Field) (name string, most int) {
 	return name, narrowKeys[name]
 }
 
-// words are those of a column of a fragment, as hashes.
+// words are some of a column, as hashes; null is 0.
 type words map[uint64]struct{}
 
 // wordsOf reads which words the rows of a column use.
-func wordsOf(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, x *topField) (words, error) {
+func wordsOf(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, x *topField) ([]uint64, error) {
 	s, err := scan.Open(ctx, t, scan.Options{Columns: []string{x.name}, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open})
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func wordsOf(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 	for {
 		b, err := s.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return all, nil
+			return slices.Collect(maps.Keys(all)), nil
 		}
 		if err != nil {
 			return nil, err
@@ -115,7 +117,7 @@ func (v vocabulary) fits(f *Fragment) bool {
 			continue
 		}
 		n := len(v[i])
-		for w := range h.words {
+		for _, w := range h.words {
 			if _, there := v[i][w]; !there {
 				n++
 			}
@@ -136,8 +138,25 @@ func (v vocabulary) add(f *Fragment) {
 		if v[i] == nil {
 			v[i] = make(words)
 		}
-		for w := range h.words {
+		for _, w := range h.words {
 			v[i][w] = struct{}{}
 		}
+	}
+}
+
+// forget leaves fragments alone whose words would be more than are remembered at a time.
+func (f *Facts) forget(most int) {
+	n := 0
+	for i := range f.Fragments {
+		x := &f.Fragments[i]
+		own := 0
+		for _, h := range x.held {
+			own += len(h.words)
+		}
+		if n += own; own == 0 || n <= most || x.Blocked != "" {
+			continue
+		}
+		n -= own
+		x.Kind, x.Blocked, x.held = Unsupported, fmt.Sprintf("the %d words of its dictionaries and those of fragments before it are more than are compared at a time", own), nil
 	}
 }

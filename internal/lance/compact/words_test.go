@@ -54,3 +54,22 @@ func TestRunWords(t *testing.T) {
 		}
 	}
 }
+
+// What would take too much memory to compare is left alone, in the order of fragments.
+func TestForget(t *testing.T) {
+	f := Facts{Fragments: fragmentsOf(times(5, 10)...)}
+	for i, n := range []int{3, 0, 5, 2, 1} {
+		f.Fragments[i].held = []holding{{}, {words: make([]uint64, n)}}
+	}
+	f.forget(6)
+	blocked := ""
+	for _, x := range f.Fragments {
+		if x.Blocked != "" {
+			blocked += fmt.Sprint(x.ID, " ")
+			says(t, x.Blocked, "5 words")
+		}
+	}
+	if blocked != "2 " {
+		t.Errorf("left alone: %s", blocked)
+	}
+}
