@@ -43,21 +43,10 @@ func (o *output) copyAll(ctx context.Context) error {
 	return nil
 }
 
-// copyPiece copies what is copied of a fragment.
+// copyPiece copies what is copied of a fragment, and what is pruned.
 func (o *output) copyPiece(ctx context.Context, frag int) error {
-	of := make(map[int][]*stretch) // by top-level field
-	for i, all := range o.stretches {
-		for k := range all {
-			s := &all[k]
-			if s.way == pruned {
-				s.way = encoded
-			}
-			if s.frag == frag && s.way != encoded {
-				of[i] = append(of[i], s)
-			}
-		}
-	}
-	if len(of) == 0 {
+	of, less := o.waysFrom(frag, copied), o.waysFrom(frag, pruned)
+	if len(of)+len(less) == 0 {
 		return nil
 	}
 	src, err := openSources(ctx, o.t, o.frags[frag], o.shape, o.files.open)
@@ -75,7 +64,20 @@ func (o *output) copyPiece(ctx context.Context, frag int) error {
 			o.done(s.bytes)
 		}
 	}
-	return nil
+	return o.pruneAll(ctx, src, less)
+}
+
+// waysFrom are the stretches of a fragment that come in a way, by top-level field.
+func (o *output) waysFrom(frag int, w way) map[int][]*stretch {
+	of := make(map[int][]*stretch)
+	for i, all := range o.stretches {
+		for k := range all {
+			if s := &all[k]; s.frag == frag && s.way == w {
+				of[i] = append(of[i], s)
+			}
+		}
+	}
+	return of
 }
 
 // copySource copies the pages of stretches that a file holds.
