@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,15 +43,24 @@ type task struct {
 	// names of the new data files, without their directory, and what lies beside them.
 	names []string
 	side  []*sidecars
-	// credited are the bytes of the sources that progress was told of.
-	credited int64
+	// credited and rowsDone are the bytes of the sources, and rows, that progress was told of; counting is for those, while a file
+	// is written.
+	counting           sync.Mutex
+	credited, rowsDone int64
 }
 
 // progress tells that bytes of the sources are done with.
 func (k *task) progress(bytes int64) {
+	k.counting.Lock()
+	defer k.counting.Unlock()
 	bytes = min(bytes, k.Bytes-k.credited) // it is estimated
 	k.credited += bytes
 	k.prog.BytesDone += bytes
+	if k.Bytes > 0 {
+		rows := scale(k.Rows, k.credited, k.Bytes) - k.rowsDone
+		k.rowsDone += rows
+		k.prog.RowsDone += rows
+	}
 	k.report()
 }
 
@@ -59,13 +69,12 @@ func (k *task) progress(bytes int64) {
 func (k *task) settle(done bool) {
 	if done {
 		k.prog.BytesDone += k.Bytes - k.credited
+		k.prog.RowsDone += k.Rows - k.rowsDone
 	} else {
-		k.prog.Bytes += k.credited
+		k.prog.Bytes, k.prog.Rows = plus(k.prog.Bytes, k.credited), plus(k.prog.Rows, k.rowsDone)
 	}
-	if k.credited != k.Bytes {
-		k.report()
-	}
-	k.credited = 0
+	k.credited, k.rowsDone = 0, 0
+	k.report()
 }
 
 // do claims the fragments, merges them and commits. With an error other than
