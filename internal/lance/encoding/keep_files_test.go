@@ -31,7 +31,7 @@ var (
 	keepTo   = flag.String("keepto", "", "folder for what is left of them: NAME-n.ours, and its rows in NAME-n.arrow")
 )
 
-// TestKeepFiles keeps rows of whole files, column by column, and writes what is left for Lance to read: testdata/check.py of package array
+// TestKeepFiles keeps rows of whole files, column by column, and writes what is left for Lance to read: testdata/check_kept.py
 // compares that with the rows. Columns that can't be treated so are encoded anew.
 func TestKeepFiles(t *testing.T) {
 	if *keepFrom == "" {
@@ -56,6 +56,7 @@ func TestKeepFiles(t *testing.T) {
 			}}
 			k.write(t, filepath.Join(*keepTo, fmt.Sprintf("%s-%d.ours", name, i)))
 			writeRows(t, rows, keep, filepath.Join(*keepTo, fmt.Sprintf("%s-%d.arrow", name, i)))
+			copyFile(t, filepath.Join(*keepFrom, name+".lance"), filepath.Join(*keepTo, fmt.Sprintf("%s-%d.lance", name, i)))
 			t.Logf("%s-%d: %d of %d rows in %d ranges, %d columns kept, anew %v", name, i, column.RowsOf(keep), rows.NumRows(), len(keep), k.done, k.anew)
 		}
 		f.Close()
@@ -112,6 +113,9 @@ func TestKeepMatrix(t *testing.T) {
 			}
 			after, readers := open(t, dir)
 			tree, _ := table.FieldsOf(after.Descriptor.GetSchema().GetFields())
+			if *keepTo != "" {
+				export(t, tree, read, keep, path, filepath.Join(dir, "x.lance"), filepath.Join(*keepTo, strings.ReplaceAll(strings.Split(path, "pages/")[1], "/", "_")))
+			}
 			for i, r := range readers {
 				all, err := read(tree[i].Name)
 				if err != nil {
@@ -147,6 +151,36 @@ func TestKeepMatrix(t *testing.T) {
 	t.Logf("%d columns kept, %d not", done, left)
 	if done < 3*left {
 		t.Errorf("%d columns kept, %d not", done, left)
+	}
+}
+
+// export writes what was kept, and its rows, for Lance.
+func export(t *testing.T, tree []*table.Field, read func(string) (arrow.Array, error), keep []column.Range, before, kept, to string) {
+	t.Helper()
+	schema := (&table.Schema{Fields: tree}).Arrow()
+	var columns []arrow.Array
+	for _, f := range tree {
+		a, err := read(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, a)
+	}
+	to = fmt.Sprintf("%s-%d", strings.TrimSuffix(to, ".lance"), len(keep))
+	copyFile(t, kept, to+".ours")
+	copyFile(t, before, to+".lance")
+	all := array.NewRecordBatch(schema, columns, int64(columns[0].Len()))
+	writeRows(t, array.NewTableFromRecords(schema, []arrow.RecordBatch{all}), keep, to+".arrow")
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
