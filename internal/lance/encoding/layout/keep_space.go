@@ -15,7 +15,7 @@ type keepSpace struct {
 }
 
 // maxKeepSpace is the most memory that is kept for the next page.
-const maxKeepSpace = 32 << 20
+const maxKeepSpace = 16 << 20
 
 var keepSpaces = sync.Pool{New: func() any {
 	s := new(keepSpace)
