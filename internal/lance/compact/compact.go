@@ -7,20 +7,12 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
-// DefaultTargetRows is Lance's own default for rows per fragment.
-const DefaultTargetRows = 1 << 20
-
-// Policy says what a well-kept table looks like.
-type Policy struct {
-	// TargetRows is how many rows a fragment should have at least, from 1 on;
-	// 0 means DefaultTargetRows.
-	TargetRows int64
-}
-
 // Plan is what would be done and, for every fragment that stays as it is, why.
 type Plan struct {
 	Tasks []Task
 	Left  []Left
+	// Own are the settings of the table that overrode those that were asked for: "target_rows_per_fragment=500".
+	Own []string
 }
 
 // Task merges neighbouring fragments, or rewrites one without its deleted rows; it is committed by itself.
@@ -33,8 +25,10 @@ type Task struct {
 	// Rows that are kept.
 	Rows int64
 	// Bytes of the data files that are read.
-	Bytes  int64
-	Reason string
+	Bytes int64
+	// Encoded is how many of them would be decoded and encoded anew, the others copied: an estimate, rather too high.
+	Encoded int64
+	Reason  string
 }
 
 // Kind tells reasons apart by what an operator does about them.
@@ -58,9 +52,9 @@ type Left struct {
 
 // Options of a Run.
 type Options struct {
+	// Policy is what is asked for; settings of the table itself override it.
 	Policy Policy
-	// MemoryBudget is how many bytes of memory a run takes at most; 0 means DefaultMemory. A single row that needs more is
-	// read nevertheless.
+	// MemoryBudget is how many bytes of memory a run takes at most, whatever the table; 0 means DefaultMemory. A single row that needs more is read nevertheless.
 	MemoryBudget int64
 	// DryRun plans and reports, and writes nothing.
 	DryRun bool
@@ -80,9 +74,12 @@ type Options struct {
 	careful bool // see run
 }
 
-// Progress of a Run.
+// Progress of a Run. What has to be planned anew leaves the totals and comes back with the next plan.
 type Progress struct {
 	TasksDone, Tasks int
+	// Rows that are kept.
+	RowsDone, Rows int64
+	// Bytes of the sources. What is being written counts as it is written, and when the task is done as they do.
 	BytesDone, Bytes int64
 }
 

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,6 +18,10 @@ type Facts struct {
 	Version uint64
 	// Fragments in ascending order of ids, which is the order of a scan.
 	Fragments []Fragment
+	// Own are the settings of the table itself, as Plan has them.
+	Own []string
+	// Refused says why nothing is to be done to the table; "" when that is for the fragments to say.
+	Refused string
 }
 
 // Fragment is what planning looks at.
@@ -25,7 +30,8 @@ type Fragment struct {
 	// Rows that are stored, deleted ones included.
 	Rows    uint64
 	Deleted uint64
-	// Bytes of its data files, 0 when the manifest does not say.
+	// Bytes of its data files: by the manifest, 0 when that does not say; once they have been looked at, of what is
+	// wanted of them.
 	Bytes int64
 	// Layout is equal for fragments that hold the same of those columns that can't be filled or encoded anew.
 	Layout string
@@ -47,6 +53,21 @@ type Fragment struct {
 // live are the rows that are kept.
 func (f *Fragment) live() uint64 { return f.Rows - min(f.Deleted, f.Rows) }
 
+// kept is live for sums.
+func (f *Fragment) kept() int64 { return int64(min(f.live(), math.MaxInt64)) }
+
+// liveBytes are the bytes of those.
+func (f *Fragment) liveBytes() int64 {
+	return scale(f.Bytes, f.kept(), int64(min(f.Rows, math.MaxInt64)))
+}
+
+// encoded tells whether its rows have to be decoded and encoded, as far as is known: for what is deleted of them, for what the
+// new file can't hold of its pages, or because they are so few that pages are joined.
+func (f *Fragment) encoded() bool {
+	const small = 1 << 20 // of a column
+	return f.Deleted > 0 || f.Bytes < small*int64(max(1, len(f.held))) || slices.ContainsFunc(f.held, func(h holding) bool { return h.why != "" && h.ids != "" })
+}
+
 // FactsOf takes the facts that a manifest holds. What only the data files tell
 // is added by Survey.
 func FactsOf(t *table.Table) Facts {
@@ -57,7 +78,7 @@ func FactsOf(t *table.Table) Facts {
 	for _, frag := range t.Fragments() {
 		x := Fragment{ID: frag.GetId(), Rows: frag.GetPhysicalRows(), Deleted: frag.GetDeletionFile().GetNumDeletedRows()}
 		for _, d := range frag.GetFiles() {
-			x.Bytes += int64(d.GetFileSizeBytes())
+			x.Bytes = plus(x.Bytes, int64(min(d.GetFileSizeBytes(), math.MaxInt64)))
 		}
 		x.uncounted = frag.DeletionFile != nil && x.Deleted == 0
 		x.Layout = layoutOf(frag, sh)

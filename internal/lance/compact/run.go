@@ -43,6 +43,8 @@ type run struct {
 	res   Result
 	buf   []byte
 	prog  Progress
+	// done is what of its policy's limits the run has used up.
+	done taken
 	// conflict is the last one that a task met.
 	conflict error
 	// pinned are the files that the pass may read; nil when nothing pins them.
@@ -123,7 +125,7 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		}
 		r.res.Version = t.Version()
-		facts, err := survey(ctx, t, r.opts.Policy, r.refused, r.files.open)
+		facts, policy, err := survey(ctx, t, r.opts.Policy, r.done, r.refused, r.files.open)
 		if err != nil {
 			return err
 		}
@@ -136,7 +138,7 @@ func (r *run) passes(ctx context.Context) error {
 		for i := range facts.Fragments {
 			r.looked[facts.Fragments[i].ID] = &facts.Fragments[i]
 		}
-		plan := MakePlan(facts, r.opts.Policy)
+		plan := makePlan(facts, policy, r.done)
 		if r.res.Plan.Tasks == nil && r.res.Plan.Left == nil {
 			r.res.Plan = plan
 		}
@@ -185,7 +187,7 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 	defer release()
 	r.prog.Tasks = r.prog.TasksDone + len(tasks)
 	for _, x := range tasks {
-		r.prog.Bytes += x.Bytes
+		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
 	}
 	ids, err := r.reserve(ctx, t, tasks)
 	if err != nil {
@@ -202,6 +204,7 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		k.settle(err == nil)
 		switch {
 		case err == nil:
+			r.done = r.done.and(takenBy(x))
 			again = true
 		case ctx.Err() != nil:
 			return false, errors.Join(ctx.Err(), err)

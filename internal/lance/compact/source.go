@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -42,6 +43,30 @@ func openSources(ctx context.Context, t *table.Table, f *pb.DataFragment, s *sha
 	}
 	all.dedupe()
 	return all, nil
+}
+
+// bytes of the files, less the pages of columns that are not wanted.
+func (s *sources) bytes() (n int64) {
+	for _, x := range s.files {
+		wanted := make(map[int]bool)
+		for _, c := range x.columns {
+			wanted[c.index] = true
+		}
+		stale := uint64(0)
+		for i, c := range x.Columns {
+			if wanted[i] {
+				continue
+			}
+			for _, p := range c.GetPages() {
+				for _, size := range p.GetBufferSizes() {
+					stale += min(size, math.MaxUint64-stale)
+				}
+			}
+		}
+		size := x.Reader.Entry().Size
+		n = plus(n, size-int64(min(stale, uint64(max(size, 0)))))
+	}
+	return n
 }
 
 // dedupe leaves every field to the first of the files that hold it, which is the one that counts.

@@ -24,13 +24,15 @@ const surveyParallel = 16
 
 // Survey takes the facts that a plan under the policy depends on: those of the
 // manifest, and for fragments that would be merged those of their data files.
-func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, error) {
-	return survey(ctx, t, p, nil, datafile.Open)
+// The policy that it returns is the one to plan by: the table's own settings are in it.
+func Survey(ctx context.Context, t *table.Table, p Policy) (Facts, Policy, error) {
+	return survey(ctx, t, p, taken{}, nil, datafile.Open)
 }
 
-// survey is Survey where it has turned out already that some fragments can't be merged. open opens data files.
-func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Left, open openFile) (Facts, error) {
-	f := FactsOf(t)
+// survey is Survey for a run that has done some of its work, and for which it has turned out already that some fragments
+// can't be merged. open opens data files.
+func survey(ctx context.Context, t *table.Table, p Policy, done taken, refused map[uint64]Left, open openFile) (Facts, Policy, error) {
+	f, p := factsUnder(t, p)
 	for i := range f.Fragments {
 		x := &f.Fragments[i]
 		if l, ok := refused[x.ID]; ok && x.Blocked == "" {
@@ -38,22 +40,33 @@ func survey(ctx context.Context, t *table.Table, p Policy, refused map[uint64]Le
 		}
 	}
 	for {
-		fresh := unseen(&f, MakePlan(f, p))
+		fresh := unseen(&f, makePlan(f, p, done))
 		if len(fresh) == 0 {
-			return f, nil
+			return f, p, nil
 		}
 		// What is found out can change the plan, and with it what matters.
 		if err := look(ctx, t, fresh, open); err != nil {
-			return Facts{}, err
+			return Facts{}, p, err
 		}
 	}
+}
+
+// factsUnder are the manifest's facts and the policy to plan by.
+func factsUnder(t *table.Table, p Policy) (Facts, Policy) {
+	f := FactsOf(t)
+	p, own, err := p.Under(t.Config())
+	f.Own = own
+	if err != nil {
+		f.Refused = err.Error()
+	}
+	return f, p
 }
 
 // Detect tells whether there is anything to merge, at the price of a few small
 // reads: it looks at data files only until two neighbours prove mergeable, or one with many deleted rows readable. The
 // plan is Survey's but for the files that were not looked at.
 func Detect(ctx context.Context, t *table.Table, p Policy) (plan Plan, due bool, err error) {
-	f := FactsOf(t)
+	f, p := factsUnder(t, p)
 	for {
 		plan = MakePlan(f, p)
 		if len(plan.Tasks) == 0 {
@@ -99,9 +112,12 @@ func look(ctx context.Context, t *table.Table, fresh []*Fragment, open openFile)
 	var mu sync.Mutex
 	for _, x := range fresh {
 		g.Go(func() error {
-			held, counted, wrong := lookAt(ctx, t, entries[x.ID], sh, open)
+			held, counted, bytes, wrong := lookAt(ctx, t, entries[x.ID], sh, open)
 			mu.Lock()
 			defer mu.Unlock()
+			if wrong == nil {
+				x.Bytes = bytes
+			}
 			x.seen, x.missing = true, errors.Is(wrong, objects.ErrNotFound)
 			x.entry, x.counted, x.held = entries[x.ID], counted, held
 			if wrong == nil {
@@ -147,19 +163,19 @@ func kindOfContent(err error) (k Kind, ok bool) {
 }
 
 // lookAt checks a fragment's data files against its entry, and that what can't be copied of
-// them can be read and encoded. counted is the entry with its numbers of rows.
-func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape, open openFile) (held []holding, counted *pb.DataFragment, err error) {
+// them can be read and encoded. counted is the entry with its numbers of rows, bytes are those that are wanted.
+func lookAt(ctx context.Context, t *table.Table, f *pb.DataFragment, sh *shape, open openFile) (held []holding, counted *pb.DataFragment, bytes int64, err error) {
 	src, err := openSources(ctx, t, f, sh, open)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	defer src.Close()
 	if counted, err = count(ctx, t, f, src); err != nil || liveRows(counted) == 0 {
-		return make([]holding, len(sh.fields)), counted, err // of which nothing is kept
+		return make([]holding, len(sh.fields)), counted, src.bytes(), err // of which nothing is kept
 	}
 	src.frag = counted
 	held, err = examine(ctx, t, counted, src, sh)
-	return held, counted, err
+	return held, counted, src.bytes(), err
 }
 
 // count reads the numbers of rows that a fragment's entry does not say: older writers left them out.

@@ -231,12 +231,14 @@ func (k *task) outputs() []int64 {
 	if !k.careful && !slices.ContainsFunc(k.sh.fields, func(f topField) bool { return f.unwritable != nil }) {
 		return k.Outputs
 	}
-	rows := make([]uint64, len(k.from))
-	for i, f := range k.from {
-		rows[i] = liveRows(f)
+	var rows []uint64
+	for _, f := range k.from {
+		if n := liveRows(f); n > 0 {
+			rows = append(rows, n)
+		}
 	}
-	out := make([]int64, len(k.Outputs))
-	for i, part := range share(rows, len(k.Outputs)) {
+	out := make([]int64, min(len(k.Outputs), len(rows)))
+	for i, part := range share(rows, len(out)) {
 		for _, j := range part {
 			out[i] += int64(rows[j])
 		}
