@@ -29,6 +29,8 @@ type encoder struct {
 	// the priority of pages of 2.0, which the writer leaves to others. paged: some were written since.
 	mark  uint64
 	paged bool
+	// whole: all rows have to be in one page.
+	whole bool
 }
 
 func newEncoder(o *output, f *topField) (*encoder, error) {
@@ -44,7 +46,11 @@ func newEncoder(o *output, f *topField) (*encoder, error) {
 		e.columns = append(e.columns, slices.Index(o.fields, id))
 	}
 	placed, _ := encoding.Place(tree, o.shape.version)
-	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: o.limits.page})
+	page := o.limits.page
+	if e.whole = f.keys > 0; e.whole {
+		page = 1 << 40
+	}
+	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: page})
 	return e, err
 }
 
