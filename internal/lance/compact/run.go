@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -25,6 +26,7 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
+	defer slab.Hold()()
 	r := &run{store: s, opts: o, name: name}
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -33,7 +34,7 @@ func (l *leafWriter) miniBlock(lv *level.Levels, v, dict *block.Values, o block.
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &chunkWriter{Chunks: chunks, wide: l.minor >= 2, levels: lv}
+	s := &chunkWriter{Chunks: chunks, memory: l.opts.Memory, wide: l.minor >= 2, levels: lv}
 	m := &pb.PageLayout_MiniBlock{ValueCompression: chunks.Encoding, Layers: lv.Layers, NumBuffers: uint64(len(chunks.Buffers)),
 		NumItems: uint64(v.N), HasLargeChunk: s.wide}
 	if lv.Rep != nil {
@@ -67,6 +68,7 @@ type chunkWriter struct {
 	*block.Chunks
 	levels   *level.Levels
 	rep, def *block.LevelEncoder
+	memory   *slab.Arena
 	wide     bool // sizes of 32 bits
 
 	table, out []byte
@@ -83,7 +85,7 @@ func (s *chunkWriter) all(n int) error {
 	if s.rep != nil {
 		size += s.levels.Slots / 2
 	}
-	s.out = make([]byte, 0, size+s.levels.Slots/4)
+	s.out = s.memory.Bytes(size + s.levels.Slots/4)
 	s.table = make([]byte, 0, 4*len(s.Counts))
 	at := make([]int, len(s.Buffers))
 	slot := 0
