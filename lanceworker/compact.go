@@ -121,7 +121,7 @@ func (t compactTask) find(ctx context.Context, v compactView, refused error) (fi
 		var rows, bytes int64
 		for _, task := range plan.Tasks {
 			sources += len(task.Fragments)
-			outputs += task.Outputs
+			outputs += len(task.Outputs)
 			rows += task.Rows
 			bytes += task.Bytes
 		}

@@ -51,8 +51,8 @@ func judges(v compactView, refused error) func(context.Context, sighting, string
 
 func TestCompactDetection(t *testing.T) {
 	merge := compact.Plan{Tasks: []compact.Task{
-		{Fragments: []uint64{0, 1, 2}, Outputs: 1, Rows: 300, Bytes: 3 << 20},
-		{Fragments: []uint64{4, 5}, Outputs: 1, Rows: 1, Bytes: 1 << 20},
+		{Fragments: []uint64{0, 1, 2}, Outputs: []int64{300}, Rows: 300, Bytes: 3 << 20},
+		{Fragments: []uint64{4, 5}, Outputs: []int64{1}, Rows: 1, Bytes: 1 << 20},
 	}}
 	unsupported := []compact.Left{
 		{Fragment: 0, Kind: compact.Unsupported, Reason: "has deletions"},

@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 					if i < len(versions)-1 {
 						s = copyAt(t, name, v)
 					}
-					res := runTwice(t, s, target)
+					res := runTwice(t, s, Options{Policy: Policy{TargetRows: target}, careful: target%2 == 0})
 					merged += res.FragmentsRemoved
 					if open(t, s).StableRowIDs() {
 						stable += res.FragmentsRemoved
@@ -68,10 +68,10 @@ var earlier = map[string][]uint64{
 	"lance_0": {5}, "lance_1": {5}, "lance_4": {5}, "lance_10": {5},
 }
 
-func runTwice(t *testing.T, s *dirstore.Store, target int64) Result {
+func runTwice(t *testing.T, s *dirstore.Store, opts Options) Result {
 	t.Helper()
 	before := open(t, s)
-	opts := Options{Policy: Policy{TargetRows: target}, Now: clock}
+	opts.Now = clock
 	var last Progress
 	opts.Progress = func(p Progress) {
 		if p.BytesDone < last.BytesDone || p.TasksDone < last.TasksDone || p.TasksDone > p.Tasks {

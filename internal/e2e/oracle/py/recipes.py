@@ -569,7 +569,7 @@ def reuse_record(m):
     m.appends(4)
 
 
-@recipe(since=14, files=("2.0", "2.1"), refused=True)
+@recipe(since=14, files=("2.0", "2.1"))
 def mixed_file_versions(m):
     """Files of two versions in one table (flag 256)."""
     m.pick(6, 25, ["slim"]).appends()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
@@ -85,8 +86,11 @@ func (s *chunkWriter) all(n int) error {
 	if s.rep != nil {
 		size += s.levels.Slots / 2
 	}
-	s.out = s.memory.Bytes(size + s.levels.Slots/4)
-	s.table = make([]byte, 0, 4*len(s.Counts))
+	if size += s.levels.Slots / 4; s.out == nil {
+		s.out = s.memory.Bytes(size)
+	}
+	s.out = slices.Grow(s.out, size)
+	s.table = slices.Grow(s.table, 4*len(s.Counts))
 	at := make([]int, len(s.Buffers))
 	slot := 0
 	for c := range s.Counts {

@@ -98,6 +98,7 @@ func (p *compaction) run(ctx context.Context, c *call, args []string, dry bool) 
 		Policy: compact.Policy{TargetRows: *p.targetRows},
 		DryRun: dry,
 		Pin:    pinned.At(p.at),
+		Bases:  p.bases(ctx),
 		Progress: func(g compact.Progress) {
 			line.show("%d of %d merges, %s of %s", g.TasksDone, g.Tasks, size(g.BytesDone), size(g.Bytes))
 		},

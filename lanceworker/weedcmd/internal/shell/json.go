@@ -19,8 +19,10 @@ type taskObject struct {
 	Fragments []uint64 `json:"fragments"`
 	Reason    string   `json:"reason"`
 	Outputs   int      `json:"outputs"`
-	Rows      int64    `json:"rows"`
-	Bytes     int64    `json:"bytes"`
+	// OutputRows are the rows of each of them.
+	OutputRows []int64 `json:"output_rows"`
+	Rows       int64   `json:"rows"`
+	Bytes      int64   `json:"bytes"`
 }
 
 type leftObject struct {
@@ -33,7 +35,7 @@ type leftObject struct {
 func planJSON(p compact.Plan) planObject {
 	o := planObject{Tasks: make([]taskObject, 0, len(p.Tasks)), Left: make([]leftObject, 0, len(p.Left))}
 	for _, t := range p.Tasks {
-		o.Tasks = append(o.Tasks, taskObject{Fragments: t.Fragments, Reason: t.Reason, Outputs: t.Outputs, Rows: t.Rows, Bytes: t.Bytes})
+		o.Tasks = append(o.Tasks, taskObject{Fragments: t.Fragments, Reason: t.Reason, Outputs: len(t.Outputs), OutputRows: append([]int64{}, t.Outputs...), Rows: t.Rows, Bytes: t.Bytes})
 	}
 	for _, l := range p.Left {
 		o.Left = append(o.Left, leftObject{Fragment: l.Fragment, Reason: l.Reason, Kind: kindName(l.Kind)})

@@ -20,8 +20,8 @@ func printPlan(w io.Writer, p compact.Plan) error {
 	var n, outputs int
 	var bytes int64
 	for _, t := range p.Tasks {
-		list = append(list, fmt.Sprintf("%s\t%d\t%s\t%s\t%s", spans(t.Fragments), t.Outputs, grouped(t.Rows), size(t.Bytes), t.Reason))
-		n, outputs, bytes = n+len(t.Fragments), outputs+t.Outputs, bytes+t.Bytes
+		list = append(list, fmt.Sprintf("%s\t%d\t%s\t%s\t%s", spans(t.Fragments), len(t.Outputs), grouped(t.Rows), size(t.Bytes), t.Reason))
+		n, outputs, bytes = n+len(t.Fragments), outputs+len(t.Outputs), bytes+t.Bytes
 	}
 	list = append(list, fmt.Sprintf("\n%s would become %s, %s read and written", count(n, "fragment"), grouped(int64(outputs)), size(bytes)))
 	if err := rows(w, list...); err != nil {
