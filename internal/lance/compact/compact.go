@@ -74,12 +74,12 @@ type Options struct {
 	careful bool // see run
 }
 
-// Progress of a Run. What has to be planned anew leaves the totals and comes back with the next plan.
+// Progress of a Run, which never goes back. What has to be planned anew leaves the totals and comes back with the next plan.
 type Progress struct {
 	TasksDone, Tasks int
 	// Rows that are kept.
 	RowsDone, Rows int64
-	// Bytes of the sources. What is being written counts as it is written, and when the task is done as they do.
+	// Bytes of the sources.
 	BytesDone, Bytes int64
 }
 

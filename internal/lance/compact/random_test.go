@@ -282,7 +282,7 @@ func TestFacts(t *testing.T) {
 			f := k.fragment(10, k.file(10, 1, 0))
 			indices := tt.alter(k, f)
 			tab := k.done(indices...)
-			facts, err := Survey(t.Context(), tab, Policy{})
+			facts, _, err := Survey(t.Context(), tab, Policy{})
 			if err != nil {
 				t.Fatal(err)
 			}
