@@ -3,6 +3,7 @@
 import datetime
 import time
 
+import bugs
 import canon
 import cellwriter
 import disk
@@ -16,6 +17,7 @@ import measure
 import operations
 import pyarrow as pa
 import recipes
+import remade
 import values
 
 
@@ -231,11 +233,20 @@ COMMANDS = {
               fold_of, run)
 }
 COMMANDS.update(
+    bugs=bugs.catalogue,
+    make_bug=bugs.make,
+    look_bug=bugs.seen,
+    go_on_bug=bugs.go_on,
     cells=cellwriter.cases,
     write_cells=cellwriter.write_cells,
+    prepare_cells=remade.prepare_cells,
+    judge_cells=remade.judge_cells,
+    fate=remade.fate,
     dump=dumper.dump,
     dump_all=dumper.dump_all,
     random_table=operations.random_table,
+    random_begin=operations.random_begin,
+    random_step=operations.random_step,
     make_family=families.make_family,
     measure_scan=families.measure_scan,
     fragmented=fragmented.fragmented,

@@ -67,6 +67,11 @@ func newLeafWriter(w way, field column.Field, minor int, sink column.Sink, o col
 	if l.column < 0 {
 		return nil, l.fault(errors.New("the file has no column for it"))
 	}
+	if _, ok := column.Storage(l.typ).(*arrow.DictionaryType); ok {
+		// Readers up to Lance 14 give values without words a key that no word has, and call it valid where
+		// the layers don't say otherwise, be it beneath a null.
+		l.steps[len(l.steps)-1].Within = true
+	}
 	l.levels = level.NewWriter(l.steps)
 	l.sparse = newSparse(path)
 	var err error

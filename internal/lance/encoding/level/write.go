@@ -18,6 +18,8 @@ type Step struct {
 	// Always says that the node's layer is one with nulls in every page, also where none
 	// is.
 	Always bool
+	// Within says that it is one with nulls wherever a struct around the node is null.
+	Within bool
 }
 
 // Span is a range of entries of an array.

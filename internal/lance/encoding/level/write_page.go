@@ -87,14 +87,16 @@ func (w *Writer) Take() *Levels {
 // when they look for the list at which the levels above it end, and take a null struct for an item.
 func (w *Writer) nullable(counts []int) []bool {
 	out := make([]bool, len(w.steps))
-	around := false
+	around, within := false, false // something around may be null; since the last list
 	for at, s := range w.steps {
 		out[at] = s.Always || counts[w.null[at]] > 0
 		if s.Kind == List {
 			out[at] = out[at] || around
-		} else {
-			around = around || out[at]
+			within = false
+			continue
 		}
+		out[at] = out[at] || s.Within && within
+		around, within = around || out[at], within || out[at]
 	}
 	return out
 }
