@@ -188,10 +188,6 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		return false, err
 	}
 	defer release()
-	r.prog.Tasks = r.prog.TasksDone + len(tasks)
-	for _, x := range tasks {
-		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
-	}
 	ids, err := r.reserve(ctx, t, tasks)
 	if err != nil {
 		if errors.Is(err, table.ErrConflict) {
@@ -199,6 +195,10 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 			return true, nil
 		}
 		return false, err
+	}
+	r.prog.Tasks = r.prog.TasksDone + len(tasks)
+	for _, x := range tasks {
+		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
 	}
 	for _, x := range tasks {
 		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}

@@ -216,7 +216,7 @@ func (l *leafWriter) take(a arrow.Array, from, to int, bits int64) error {
 // joins tells whether rows can be in the page that is being collected.
 func (l *leafWriter) joins(a arrow.Array, from, to int) bool {
 	leaf, from, to := along(l.steps, a, from, to)
-	if l.words != nil && !l.words.room(leaf) {
+	if l.words != nil && !l.words.room(leaf, from, to) {
 		return false // the index type has no more of them in one page
 	}
 	return l.values == nil || from == to && l.count() == 0 || l.sparse.room(l.levels.Slots())
