@@ -68,19 +68,10 @@ type Options struct {
 	// Bases, if set, opens the other roots in which files of the table lie. What has files in a root that can't
 	// be reached is left alone.
 	Bases table.BaseOpener
-	// Progress, if set, is called from the goroutine of Run.
+	// Progress, if set, is called while Run runs, by one goroutine at a time.
 	Progress func(Progress)
 
 	careful bool // see run
-}
-
-// Progress of a Run. What has to be planned anew leaves the totals and comes back with the next plan.
-type Progress struct {
-	TasksDone, Tasks int
-	// Rows that are kept.
-	RowsDone, Rows int64
-	// Bytes of the sources. What is being written counts as it is written, and when the task is done as they do.
-	BytesDone, Bytes int64
 }
 
 // Result of a Run. With an error it tells what had been done before.

@@ -109,6 +109,8 @@ func (o *output) copySource(ctx context.Context, s *source, of map[int][]*stretc
 	if err != nil {
 		return err
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, p := range pages {
 		for i, off := range p.page.BufferOffsets {
 			p.page.BufferOffsets[i] = m.move(off, p.page.BufferSizes[i])
@@ -160,7 +162,7 @@ func (o *output) copyBuffers(ctx context.Context, s *source, pages []copiedPage)
 	}
 	var m moves
 	for _, r := range runs(spans) {
-		pos, err := o.w.Copy(ctx, s.Reader, r)
+		pos, err := o.copyRange(ctx, s.Reader, r)
 		if err != nil {
 			return nil, err
 		}

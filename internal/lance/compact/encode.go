@@ -110,10 +110,11 @@ type group struct {
 	rows      uint64
 }
 
-// groups puts fields together that can be decoded together.
-func (o *output) groups() (all []*group) {
+// groups puts those of some fields together that can be decoded together.
+func (o *output) groups(fields []int) (all []*group) {
 	by := make(map[string]*group)
-	for i, stretches := range o.stretches {
+	for _, i := range fields {
+		stretches := o.stretches[i]
 		var anew []stretch
 		var bytes int64
 		key := ""
@@ -139,9 +140,9 @@ func (o *output) groups() (all []*group) {
 	return all
 }
 
-// encodeAll reads what is not copied, without deleted rows, and writes it anew.
-func (o *output) encodeAll(ctx context.Context) error {
-	for _, g := range o.groups() {
+// encodeAll reads groups of fields, without deleted rows, and writes them anew.
+func (o *output) encodeAll(ctx context.Context, groups []*group) error {
+	for _, g := range groups {
 		lanes := o.newLanes(ctx, g.fields)
 		err := o.encode(ctx, g, lanes)
 		if wrong := lanes.close(err != nil); wrong != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,30 +43,39 @@ type task struct {
 	// names of the new data files, without their directory, and what lies beside them.
 	names []string
 	side  []*sidecars
-	// credited are the bytes of the sources that progress was told of.
-	credited int64
+	// credited are the bytes and rows of the sources that progress was told of.
+	credited, creditedRows int64
+	// counting is for them while a file is written.
+	counting sync.Mutex
 }
 
 // progress tells that bytes of the sources are done with.
 func (k *task) progress(bytes int64) {
-	bytes = min(bytes, k.Bytes-k.credited) // it is estimated
-	k.credited += bytes
-	k.prog.BytesDone += bytes
+	k.counting.Lock()
+	defer k.counting.Unlock()
+	k.credit(min(k.credited+bytes, k.Bytes)) // it is estimated
 	k.report()
 }
 
+// credit sets how many bytes of the sources are done with, and rows as their share.
+func (k *task) credit(bytes int64) {
+	rows := scale(k.Rows, bytes, k.Bytes)
+	k.prog.BytesDone += bytes - k.credited
+	k.prog.RowsDone += rows - k.creditedRows
+	k.credited, k.creditedRows = bytes, rows
+}
+
 // settle corrects the estimate when all bytes of the sources are done with. Where a task has failed, what it did adds to
-// what there is to do: progress never goes back.
+// what there is to do, and the task itself is left for the next plan: progress never goes back.
 func (k *task) settle(done bool) {
 	if done {
-		k.prog.BytesDone += k.Bytes - k.credited
+		k.credit(k.Bytes)
 	} else {
-		k.prog.Bytes += k.credited
+		k.prog.Bytes += k.credited - k.Bytes
+		k.prog.Rows += k.creditedRows - k.Rows
 	}
-	if k.credited != k.Bytes {
-		k.report()
-	}
-	k.credited = 0
+	k.report()
+	k.credited, k.creditedRows = 0, 0
 }
 
 // do claims the fragments, merges them and commits. With an error other than

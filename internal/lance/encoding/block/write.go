@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/fsst"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -30,6 +32,8 @@ type EncodeOptions struct {
 	// Fields has the options of each field of a packed struct. It may be shorter than there are
 	// fields: the rest have Minor alone.
 	Fields []EncodeOptions
+	// Memory lends what results are made of, which then are good until it is freed; nil makes them anew.
+	Memory *slab.Arena
 	Hints
 }
 
@@ -73,6 +77,25 @@ type Zipped struct {
 	Offsets []int64
 	// OffsetBits is the width of the length that stands before a value of varying length: 32 or 64.
 	OffsetBits int
+	// Symbols, if there are some, compress each value that Append takes out of Data.
+	Symbols *fsst.Encoder
+}
+
+// Append appends value i of those that vary in length, as it is stored.
+func (z *Zipped) Append(dst []byte, i int) []byte {
+	value := z.Data[z.Offsets[i]:z.Offsets[i+1]]
+	if z.Symbols == nil {
+		return append(dst, value...)
+	}
+	return z.Symbols.Append(dst, value)
+}
+
+// Size is how many bytes all values take, about as many if they are compressed as they are taken.
+func (z *Zipped) Size() int {
+	if z.Symbols == nil {
+		return len(z.Data)
+	}
+	return int(float64(len(z.Data)) * min(z.Symbols.Ratio()*1.03, 1))
 }
 
 const (
@@ -130,12 +153,12 @@ func BuildDictionary(v *Values, o EncodeOptions) (dict, indices *Values, ok bool
 // ForIndices is the options of the indices into a dictionary of values with options o.
 func (o EncodeOptions) ForIndices() EncodeOptions {
 	o.BSS = 0 // bytes of indices have nothing of a number's exponent
-	return EncodeOptions{Minor: o.Minor, Hints: o.Hints}
+	return EncodeOptions{Minor: o.Minor, Hints: o.Hints, Memory: o.Memory}
 }
 
 // ForDictionary is the options of a dictionary of values with options o.
 func (o EncodeOptions) ForDictionary() EncodeOptions {
-	d := EncodeOptions{Minor: o.Minor, OffsetBits: o.OffsetBits}
+	d := EncodeOptions{Minor: o.Minor, OffsetBits: o.OffsetBits, Memory: o.Memory}
 	d.Compression, d.Level = o.DictCompression, o.DictLevel
 	return d
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -23,7 +24,7 @@ func (l *leafWriter) fullZip(lv *level.Levels, v *block.Values) (*pb.PageLayout,
 	f := &pb.PageLayout_FullZip{ValueCompression: z.Encoding, Layers: lv.Layers,
 		BitsRep: uint32(bits.Len16(lv.MaxRep)), BitsDef: uint32(bits.Len16(lv.MaxDef)),
 		NumItems: uint32(lv.Slots), NumVisibleItems: uint32(v.N)}
-	w := &zipper{Zipped: z, levels: lv, shift: uint(f.BitsDef)}
+	w := &zipper{Zipped: z, memory: l.opts.Memory, levels: lv, shift: uint(f.BitsDef)}
 	switch total := f.BitsRep + f.BitsDef; {
 	case total > 16:
 		w.word = 4
@@ -64,6 +65,7 @@ func (l *leafWriter) fullZip(lv *level.Levels, v *block.Values) (*pb.PageLayout,
 // zipper puts levels and values of a page together.
 type zipper struct {
 	*block.Zipped
+	memory *slab.Arena
 	levels *level.Levels
 	shift  uint
 	// word is how many bytes a control word has, prefix those of a value's length or 0.
@@ -75,8 +77,9 @@ type zipper struct {
 
 func (w *zipper) all() error {
 	lv := w.levels
-	w.out = make([]byte, 0, len(w.Data)+lv.Slots*w.word+lv.Visible*w.prefix)
+	w.out = w.memory.Bytes(w.Size() + lv.Slots*w.word + lv.Visible*w.prefix)
 	var le [4]byte
+	var none [8]byte
 	value, size := 0, w.Bits/8
 	for i := range lv.Slots {
 		var rep, def uint16
@@ -100,15 +103,16 @@ func (w *zipper) all() error {
 			continue
 		}
 		if def == 0 {
-			b := w.Data[w.Offsets[value]:w.Offsets[value+1]]
+			at := len(w.out)
+			w.out = w.Append(append(w.out, none[:w.prefix]...), value)
+			n := uint64(len(w.out) - at - w.prefix)
 			if w.prefix == 8 {
-				w.out = binary.LittleEndian.AppendUint64(w.out, uint64(len(b)))
-			} else if uint64(len(b)) <= math.MaxUint32 {
-				w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(b)))
+				binary.LittleEndian.PutUint64(w.out[at:], n)
+			} else if n <= math.MaxUint32 {
+				binary.LittleEndian.PutUint32(w.out[at:], uint32(n))
 			} else {
-				return unsupported("a value of %d bytes with a length of 32 bits", len(b))
+				return unsupported("a value of %d bytes with a length of 32 bits", n)
 			}
-			w.out = append(w.out, b...)
 		}
 		value++
 	}
