@@ -22,8 +22,8 @@ type shape struct {
 	// parents of live ids, and leaves those ids that have a column in files of every version.
 	parents map[int32]int32
 	leaves  map[int32]bool
-	// blobs are the ids of columns of blobs.
-	blobs map[int32]bool
+	// blobs are the kinds of columns of blobs.
+	blobs map[int32]table.BlobKind
 	// must are the fields whose pages have to agree about null structs.
 	must map[int32]bool
 }
@@ -54,7 +54,7 @@ type topField struct {
 }
 
 func shapeOf(t *table.Table) *shape {
-	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), blobs: make(map[int32]bool), must: mustAgree(t)}
+	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), blobs: make(map[int32]table.BlobKind), must: mustAgree(t)}
 	for _, f := range t.Manifest().GetFields() {
 		at, below := s.top[f.GetParentId()]
 		if !below {
