@@ -49,6 +49,8 @@ type topField struct {
 	blobs bool
 	// keys are how many words a dictionary may have, when that may not be enough; 0 for any other.
 	keys int
+	// single: its pages can't be read together.
+	single bool
 	// unwritable says why it can't be encoded; nil when it can.
 	unwritable error
 }
@@ -78,6 +80,7 @@ func (f *topField) examine(s *shape) {
 	structs := false
 	for _, x := range f.flat {
 		f.must = f.must || s.must[x.GetId()]
+		f.single = f.single || strings.HasPrefix(x.GetLogicalType(), "fixed_size_list:struct")
 		f.lists = f.lists || isList(x.GetLogicalType())
 		structs = structs || x.GetLogicalType() == "struct"
 		f.whole = f.whole || x.GetLogicalType() == "map" // a key can't be null
