@@ -68,7 +68,7 @@ type Options struct {
 	// Bases, if set, opens the other roots in which files of the table lie. What has files in a root that can't
 	// be reached is left alone.
 	Bases table.BaseOpener
-	// Progress, if set, is called from the goroutine of Run.
+	// Progress, if set, is called while Run runs, by one goroutine at a time.
 	Progress func(Progress)
 
 	careful bool // see run

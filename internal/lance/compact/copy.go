@@ -43,21 +43,10 @@ func (o *output) copyAll(ctx context.Context) error {
 	return nil
 }
 
-// copyPiece copies what is copied of a fragment.
+// copyPiece copies what is copied of a fragment, and what is pruned.
 func (o *output) copyPiece(ctx context.Context, frag int) error {
-	of := make(map[int][]*stretch) // by top-level field
-	for i, all := range o.stretches {
-		for k := range all {
-			s := &all[k]
-			if s.way == pruned {
-				s.way = encoded
-			}
-			if s.frag == frag && s.way != encoded {
-				of[i] = append(of[i], s)
-			}
-		}
-	}
-	if len(of) == 0 {
+	of, less := o.waysFrom(frag, copied), o.waysFrom(frag, pruned)
+	if len(of)+len(less) == 0 {
 		return nil
 	}
 	src, err := openSources(ctx, o.t, o.frags[frag], o.shape, o.files.open)
@@ -75,7 +64,20 @@ func (o *output) copyPiece(ctx context.Context, frag int) error {
 			o.done(s.bytes)
 		}
 	}
-	return nil
+	return o.pruneAll(ctx, src, less)
+}
+
+// waysFrom are the stretches of a fragment that come in a way, by top-level field.
+func (o *output) waysFrom(frag int, w way) map[int][]*stretch {
+	of := make(map[int][]*stretch)
+	for i, all := range o.stretches {
+		for k := range all {
+			if s := &all[k]; s.frag == frag && s.way == w {
+				of[i] = append(of[i], s)
+			}
+		}
+	}
+	return of
 }
 
 // copySource copies the pages of stretches that a file holds.
@@ -107,6 +109,8 @@ func (o *output) copySource(ctx context.Context, s *source, of map[int][]*stretc
 	if err != nil {
 		return err
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, p := range pages {
 		for i, off := range p.page.BufferOffsets {
 			p.page.BufferOffsets[i] = m.move(off, p.page.BufferSizes[i])
@@ -158,7 +162,7 @@ func (o *output) copyBuffers(ctx context.Context, s *source, pages []copiedPage)
 	}
 	var m moves
 	for _, r := range runs(spans) {
-		pos, err := o.w.Copy(ctx, s.Reader, r)
+		pos, err := o.copyRange(ctx, s.Reader, r)
 		if err != nil {
 			return nil, err
 		}

@@ -29,6 +29,8 @@ type encoder struct {
 	// the priority of pages of 2.0, which the writer leaves to others. paged: some were written since.
 	mark  uint64
 	paged bool
+	// whole: all rows have to be in one page.
+	whole bool
 }
 
 func newEncoder(o *output, f *topField) (*encoder, error) {
@@ -44,7 +46,11 @@ func newEncoder(o *output, f *topField) (*encoder, error) {
 		e.columns = append(e.columns, slices.Index(o.fields, id))
 	}
 	placed, _ := encoding.Place(tree, o.shape.version)
-	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: o.limits.page})
+	page := o.limits.page
+	if e.whole = f.keys > 0; e.whole {
+		page = 1 << 40
+	}
+	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: page})
 	return e, err
 }
 
@@ -104,10 +110,11 @@ type group struct {
 	rows      uint64
 }
 
-// groups puts fields together that can be decoded together.
-func (o *output) groups() (all []*group) {
+// groups puts those of some fields together that can be decoded together.
+func (o *output) groups(fields []int) (all []*group) {
 	by := make(map[string]*group)
-	for i, stretches := range o.stretches {
+	for _, i := range fields {
+		stretches := o.stretches[i]
 		var anew []stretch
 		var bytes int64
 		key := ""
@@ -133,9 +140,9 @@ func (o *output) groups() (all []*group) {
 	return all
 }
 
-// encodeAll reads what is not copied, without deleted rows, and writes it anew.
-func (o *output) encodeAll(ctx context.Context) error {
-	for _, g := range o.groups() {
+// encodeAll reads groups of fields, without deleted rows, and writes them anew.
+func (o *output) encodeAll(ctx context.Context, groups []*group) error {
+	for _, g := range groups {
 		lanes := o.newLanes(ctx, g.fields)
 		err := o.encode(ctx, g, lanes)
 		if wrong := lanes.close(err != nil); wrong != nil {

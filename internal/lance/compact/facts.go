@@ -181,10 +181,6 @@ func coverageOf(t *table.Table) ([]covering, error) {
 	return cov, nil
 }
 
-// narrowKeys are the key types of dictionaries that may not hold the words of
-// several pages together.
-var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "uint16": true}
-
 // uncopyableColumn says which column of the schema stands in the way of copying
 // pages, and why; "" when none does.
 func uncopyableColumn(t *table.Table) string {
@@ -192,14 +188,13 @@ func uncopyableColumn(t *table.Table) string {
 		if k, l := table.MarkedBlob(f), f.GetLogicalType(); k == table.BlobV1 && l != "large_binary" || k == table.BlobV2 && l != "struct" {
 			return fmt.Sprintf("column %q is marked as one of blobs, and is one of %s", f.GetName(), l)
 		}
-		// Readers miscount the values of an all-null page among others.
+		// Readers miscount the values of pages that differ in which levels hold nulls, and a file of one
+		// page each could take any memory to write.
 		if strings.HasPrefix(f.GetLogicalType(), "fixed_size_list:struct") {
-			return fmt.Sprintf("column %q is a fixed-size list of structs, whose pages can't be read together when one is all null", f.GetName())
+			return fmt.Sprintf("column %q is a fixed-size list of structs, whose pages can't be read together when they differ in where nulls are", f.GetName())
 		}
-		// dict:{values}:{keys}:{ordered}. Readers join the dictionaries of the
-		// pages that they read together, and fail when the keys run out.
-		if parts := strings.Split(f.GetLogicalType(), ":"); parts[0] == "dict" && len(parts) >= 3 && narrowKeys[parts[len(parts)-2]] {
-			return fmt.Sprintf("column %q is a dictionary with %s keys, which may not suffice for the words of several pages", f.GetName(), parts[len(parts)-2])
+		if name, most := keysOf(f); most > 0 && f.GetParentId() >= 0 {
+			return fmt.Sprintf("column %q is a dictionary with %s keys inside of another column, and they may not suffice for the words of several pages", f.GetName(), name)
 		}
 	}
 	return ""

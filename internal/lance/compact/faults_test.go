@@ -207,7 +207,11 @@ func TestCancel(t *testing.T) {
 			if o := orphans(t, files(t, s), checkVersions(t, s)); len(o) > 0 && !errors.Is(err, objects.ErrUnknown) {
 				t.Errorf("%s, %d %s: left behind: %v (error %v)", name, p.N, p.Phase, o, err)
 			}
-			if n := after.Load(); n > 25 {
+			most := int64(25)
+			if name == "blobs" {
+				most += 20 // what lies beside the new file goes one by one
+			}
+			if n := after.Load(); n > most {
 				t.Errorf("%s, %d %s: %d calls after the cancel", name, p.N, p.Phase, n)
 			}
 			if full {

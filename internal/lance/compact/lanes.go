@@ -126,7 +126,7 @@ func (l *lanes) append(x *lane, g given) error {
 	now := x.e.w.Held()
 	total := l.held.Add(now - x.held)
 	x.held = now
-	if total <= l.most || now*int64(len(l.all)) < total {
+	if total <= l.most || x.e.whole || now*int64(len(l.all)) < total {
 		return nil
 	}
 	err := x.e.flush()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -29,9 +30,10 @@ type output struct {
 	schema  *pb.Schema
 	columns []*outColumn
 	blobs   *blobMover
-	// done is told how many bytes of the sources are done with.
+	// done is told, by one goroutine at a time, how many bytes of the sources are done with.
 	done func(bytes int64)
 
+	// mu is for the file and its columns' pages.
 	mu sync.Mutex
 	w  *datafile.Writer
 }
@@ -98,10 +100,23 @@ func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64))
 
 // write writes all pages. An error about one of the fragments is a fragmentError.
 func (o *output) write(ctx context.Context) error {
-	if err := o.copyAll(ctx); err != nil {
+	// What is encoded in any case is, while the rest is copied.
+	var now, later []int
+	for i, all := range o.stretches {
+		if slices.ContainsFunc(all, func(s stretch) bool { return s.way == pruned }) {
+			later = append(later, i)
+		} else {
+			now = append(now, i)
+		}
+	}
+	groups := o.groups(now)
+	g, inner := errgroup.WithContext(ctx)
+	g.Go(func() error { return o.encodeAll(inner, groups) })
+	g.Go(func() error { return o.copyAll(inner) })
+	if err := g.Wait(); err != nil {
 		return err
 	}
-	return o.encodeAll(ctx)
+	return o.encodeAll(ctx, o.groups(later))
 }
 
 // place gives a page its place in a column.

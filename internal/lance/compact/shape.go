@@ -47,6 +47,8 @@ type topField struct {
 	tree *table.Field
 	// blobs: it or something below it holds blobs.
 	blobs bool
+	// keys are how many words a dictionary may have, when that may not be enough; 0 for any other.
+	keys int
 	// unwritable says why it can't be encoded; nil when it can.
 	unwritable error
 }
@@ -72,6 +74,7 @@ func shapeOf(t *table.Table) *shape {
 
 // examine finds out what can be done with a field.
 func (f *topField) examine(s *shape) {
+	_, f.keys = keysOf(f.flat[0])
 	structs := false
 	for _, x := range f.flat {
 		f.must = f.must || s.must[x.GetId()]

@@ -228,6 +228,9 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 		if sh.must[id] && col.why == nil {
 			col.agreed, col.why = agreement(s.Columns[c])
 		}
+		if sh.fields[sh.top[id]].keys > 0 {
+			col.why = fmt.Errorf("%w: its dictionary has to be joined with others", errUncopyable)
+		}
 		if sh.blobs[id] {
 			col.why = fmt.Errorf("%w: it says where blobs lie", errUncopyable)
 		}

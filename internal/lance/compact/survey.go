@@ -48,6 +48,7 @@ func survey(ctx context.Context, t *table.Table, p Policy, done taken, refused m
 		if err := look(ctx, t, fresh, open); err != nil {
 			return Facts{}, p, err
 		}
+		f.forget(maxVocabulary)
 	}
 }
 
@@ -202,6 +203,9 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 		if h.why == "" && f.GetDeletionFile() != nil {
 			h.why = "rows of it are deleted"
 		}
+		if held[i].keys = sh.fields[i].keys; held[i].keys > 0 && h.ids == "" {
+			held[i].words = []uint64{0} // all are null
+		}
 		if h.why == "" || h.ids == "" {
 			continue
 		}
@@ -209,6 +213,12 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 			return nil, fmt.Errorf("column %q: %w (%s), and can't be encoded: %w", sh.fields[i].name, errUncopyable, h.why, no)
 		}
 		anew = append(anew, sh.fields[i].name)
+		if x := &sh.fields[i]; x.keys > 0 {
+			var err error
+			if held[i].words, err = wordsOf(ctx, t, f, src, x); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := decodable(ctx, t, f, src, anew); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,10 +45,14 @@ type task struct {
 	side  []*sidecars
 	// credited are the bytes and rows of the sources that progress was told of.
 	credited, creditedRows int64
+	// counting is for them while a file is written.
+	counting sync.Mutex
 }
 
 // progress tells that bytes of the sources are done with.
 func (k *task) progress(bytes int64) {
+	k.counting.Lock()
+	defer k.counting.Unlock()
 	k.credit(min(k.credited+bytes, k.Bytes)) // it is estimated
 	k.report()
 }

@@ -22,7 +22,7 @@ import (
 func columnOf(tb testing.TB, t *table.Table, f *pb.DataFragment, name string, from, n uint64) (arrow.Array, error) {
 	tb.Helper()
 	ctx := context.Background()
-	o := scan.Options{Columns: []string{name}, StoredJSON: true, Offset: from, Limit: &n}
+	o := scan.Options{Columns: []string{name}, StoredJSON: true, BlobBytes: true, Offset: from, Limit: &n}
 	if f != nil {
 		o.Fragments = []uint64{f.GetId()}
 	}

@@ -14,6 +14,9 @@ type holding struct {
 	// agreed is what its pages and those of others have to agree on, encodings the messages
 	// of its columns, which have to be the same, too.
 	agreed, encodings string
+	// words of a dictionary that has no more than so many keys; nil for any other.
+	words []uint64
+	keys  int
 	// units that can be copied by themselves.
 	units []unit
 }

@@ -14,6 +14,9 @@ import (
 // again, where that can be avoided, and stay exactly what they are. One range splits a page. buffers are those of the page, in
 // memory; the result may refer to them. limit bounds what it takes beside that, about.
 //
+// The result is no page without ranges, but for a struct's own column of a file of 2.0, which has one page of no buffers: array.AppendPage
+// makes one of several.
+//
 // Ranges come in order, each of some rows; they count as the page's length does: in columns beneath a list of a file of 2.0 items, beneath a
 // fixed-size list of structs these. Column and Priority of the result are the caller's to set.
 //
@@ -27,6 +30,12 @@ func Keep(version table.FileVersion, page *pb.ColumnMetadata_Page, buffers [][]b
 		return nil, false, err
 	}
 	switch {
+	case len(keep) == 0 && version == table.V2_0 && len(buffers) == 0:
+		// A struct's own column of 2.0 has one page, be it of no rows.
+		if header, err := array.IsStruct(page); err != nil || !header {
+			return nil, err == nil, err
+		}
+		return []column.Page{{Encoding: page.GetEncoding()}}, true, nil
 	case len(keep) == 0:
 		return nil, true, nil
 	case keep[0] == column.Range{From: 0, To: n}:

@@ -77,7 +77,7 @@ def paged(m, batches, schema):
 BLOB = {"lance-encoding:blob": "true"}
 
 
-@bug(2, left="blob")
+@bug(2)
 def blobs(m):
     """Null and empty blobs: payloads zeroed, or empty ones turned into null."""
     schema = pa.schema([pa.field("id", pa.int64()), pa.field("b", pa.large_binary(), metadata=BLOB)])
@@ -315,7 +315,7 @@ def null_dictionary(m):
         m.ds.add_columns(pa.field("later", typ))
 
 
-@bug(60, files=("2.2",), left="blob")
+@bug(60, files=("2.2",))
 def nested_blob(m):
     """A blob within a struct: its bytes were looked for at the top."""
     field = pa.field("s", pa.struct([pa.field("mime", pa.string()), lance.blob_field("payload")]))
@@ -326,7 +326,7 @@ def nested_blob(m):
         m.write(pa.Table.from_arrays([ids(m, 4), s], schema=pa.schema([pa.field("id", pa.int64()), field])))
 
 
-@bug(61, files=("2.2",), left="blob")
+@bug(61, files=("2.2",))
 def kinds_of_blobs(m):
     """Blobs in the file, packed with others, in files of their own and elsewhere: each keeps its kind and its bytes."""
     import os

@@ -21,15 +21,18 @@ def open_table(uri, ref=None, storage_options=None):
 
 
 def blob_columns(schema):
-    """Top-level columns that hold blobs of either kind."""
-    out = []
-    for f in schema:
-        meta = f.metadata or {}
-        if meta.get(b"lance-encoding:blob") == b"true" or meta.get(b"ARROW:extension:name") == b"lance.blob.v2":
-            out.append(f.name)
-        elif isinstance(f.type, pa.BaseExtensionType) and f.type.extension_name == "lance.blob.v2":
-            out.append(f.name)
-    return out
+    """Top-level columns that are blobs of either kind, or have some below them."""
+    return [f.name for f in schema if _blob(f)]
+
+
+def _blob(f):
+    meta = f.metadata or {}
+    if meta.get(b"lance-encoding:blob") == b"true" or meta.get(b"ARROW:extension:name") == b"lance.blob.v2":
+        return True
+    if isinstance(f.type, pa.BaseExtensionType):
+        return f.type.extension_name == "lance.blob.v2"
+    kids = [f.type.field(i) for i in range(f.type.num_fields)]
+    return any(isinstance(k, pa.Field) and _blob(k) for k in kids)
 
 
 def read(ds, fragments=None, lineage=False):

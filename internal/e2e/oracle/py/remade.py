@@ -33,7 +33,7 @@ def state(uri):
 
 
 def whole(ds):
-    kw = {"blob_handling": "all_binary"} if judge.blob_columns(ds.schema) or "blob" in str(ds.schema) else {}
+    kw = {"blob_handling": "all_binary"} if judge.blob_columns(ds.schema) else {}
     try:
         return ds.scanner(**kw).to_table()
     except Exception as e:

@@ -65,12 +65,27 @@ def second_kind():
     ds.delete("id in (3, 4, 7, 27)")
 
 
+def dictionaries(version):
+    """Dictionaries with 8-bit keys: two fragments whose words fit these together, and two more with others."""
+    name = f"{WORK}/words_" + version.replace(".", "")
+    for k, (low, high) in enumerate([(0, 100), (20, 120), (100, 200), (150, 200)]):
+        words = [f"w{i}" for i in range(low, high)]
+        keys = [(7 * i) % len(words) for i in range(120)]
+        if k % 2:
+            words, keys[11] = words[::-1], None
+        d = pa.DictionaryArray.from_arrays(pa.array(keys, pa.int8()), pa.array(words))
+        t = pa.table({"id": pa.array(range(120 * k, 120 * k + 120), pa.int64()), "d": d})
+        lance.write_dataset(t, name, mode="append" if k else "create", data_storage_version=version)
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
     first_kind("2.0")
     first_kind("2.1")
     second_kind()
+    for v in ("2.0", "2.1", "2.2"):
+        dictionaries(v)
     for name in sorted(os.listdir(WORK)):
         shutil.rmtree(f"{HERE}/{name}", ignore_errors=True)
         shutil.copytree(f"{WORK}/{name}", f"{HERE}/{name}", ignore=shutil.ignore_patterns("*.json"))

@@ -51,4 +51,7 @@
 // Version 2.0 can't tell that a struct is null; packed structs hold no strings, booleans, lists of a varying size or nulls; items of fixed-size
 // lists are of one width; a dictionary has no more items, null being one, than its keys count: all of it is refused with
 // column.ErrUnsupported, like maps.
+//
+// Keep takes rows out of a page without decoding its values: what is as wide as its neighbours, and strings with their ends, are gathered
+// under the same tree of encodings.
 package array

@@ -63,6 +63,13 @@ func ItemsOf(p *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range) (
 	return items, err == nil, err
 }
 
+// IsStruct tells whether a page is that of a struct's own column.
+func IsStruct(p *pb.ColumnMetadata_Page) (bool, error) {
+	var e pb.ArrayEncoding
+	err := unpack(p.GetEncoding(), "ArrayEncoding", &e)
+	return err == nil && e.GetStruct() != nil, err
+}
+
 // decode reads the encoding of a page.
 func (k *keeper) decode(p *pb.ColumnMetadata_Page) (*pb.ArrayEncoding, error) {
 	if p.GetLength() > 1<<48 {

@@ -20,6 +20,9 @@
 // mini-block page where that pays, mini-blocks for values below 256 bytes, full-zip for the others; a field may ask for either of the
 // last two. Package block chooses how the values are compressed. Whatever has no place in a mini-block chunk, as a
 // value or as levels of empty lists, makes the page a full-zip one.
+//
+// Keep takes rows out of a page without either: control words and levels tell which values go, and the others stay in the encoding that
+// they have.
 package layout
 
 import (

@@ -35,10 +35,8 @@ func keepMini(f frame, l *pb.PageLayout_MiniBlock, buffers [][]byte, keep []colu
 	if k.stored.Buffers() != len(k.buffers) {
 		return nil, nil, errAnew
 	}
-	k.taken = k.stored.New(limit)
-	space := scratch.Get().(*[2 * maxLevels]uint16)
-	defer scratch.Put(space)
-	k.space = sink{rep: space[:maxLevels:maxLevels], def: space[maxLevels:]}
+	k.borrow()
+	defer k.giveBack()
 	k.plan(buffers)
 	for _, r := range keep {
 		if err := k.take(r); err != nil {
@@ -67,17 +65,14 @@ type miniKeeper struct {
 	// out and table are the chunks that were copied, copied how many values they have.
 	out, table []byte
 	copied     uint64
-	// Levels and values that were taken since.
-	reps, defs []uint16
-	taken      *block.Values
-
+	taken      *block.Values // since
 	// The chunk that is being worked on: its levels, its buffers, and which of its values are wanted.
 	at       int
-	space    sink
 	rep, def []uint16
 	buffers  [][]byte
 	wanted   []span
 	whole    *block.Values
+	*keepSpace
 }
 
 type span struct{ from, to int }
@@ -124,8 +119,11 @@ func (k *miniKeeper) take(r column.Range) error {
 				continue
 			}
 			k.at, k.wanted = c, k.wanted[:0]
+			if k.taken.N == 0 {
+				k.reserve()
+			}
 			var err error
-			if k.rep, k.def, err = k.split(k.bytes[k.pos[c]:k.pos[c+1]], k.buffers, &k.space); err != nil {
+			if k.rep, k.def, err = k.split(k.bytes[k.pos[c]:k.pos[c+1]], k.buffers, &k.levels); err != nil {
 				return k.fault(err)
 			}
 			if err := k.checkLevels(); err != nil {
@@ -143,6 +141,9 @@ func (k *miniKeeper) fault(err error) error { return fmt.Errorf("mini-block chun
 
 // copy copies a chunk.
 func (k *miniKeeper) copy(c int) {
+	if k.out == nil {
+		k.out = make([]byte, 0, k.share(len(k.bytes))+int(k.rows/4)+32*len(k.pos))
+	}
 	k.out = append(k.out, k.bytes[k.pos[c]:k.pos[c+1]]...)
 	values := k.first[c+1] - k.first[c]
 	k.copied += values
@@ -211,9 +212,6 @@ func (k *miniKeeper) finish() error {
 			return k.fault(fmt.Errorf("values: %w", err))
 		}
 	} else if len(k.wanted) > 1 {
-		if k.whole == nil {
-			k.whole = k.stored.New(k.limit)
-		}
 		reset(k.whole)
 		if err := k.stored.Append(k.whole, k.buffers, n, 0, n); err != nil {
 			return k.fault(fmt.Errorf("values: %w", err))

@@ -53,6 +53,9 @@ func keepZip(f frame, l *pb.PageLayout_FullZip, buffers [][]byte, keep []column.
 		if slots, places, err = z.count(out); err != nil {
 			return nil, nil, err
 		}
+		if places == 0 {
+			return nil, nil, errAnew // nothing but lists without items, which have a page of their own kind
+		}
 	}
 	l.NumItems, l.NumVisibleItems = uint32(slots), uint32(places)
 	return made, [][]byte{out, positions(starts)}, nil

@@ -78,6 +78,9 @@ func (w *Writer) Take() *Levels {
 	} else if l.Rep == nil {
 		l.Rep = []uint16{}
 	}
+	if w.def != nil {
+		w.spare = w.def
+	}
 	w.rep, w.def, w.slots, w.starts = w.rep[:0], nil, 0, 0
 	return l
 }
