@@ -74,15 +74,6 @@ type Options struct {
 	careful bool // see run
 }
 
-// Progress of a Run. What has to be planned anew leaves the totals and comes back with the next plan.
-type Progress struct {
-	TasksDone, Tasks int
-	// Rows that are kept.
-	RowsDone, Rows int64
-	// Bytes of the sources. What is being written counts as it is written, and when the task is done as they do.
-	BytesDone, Bytes int64
-}
-
 // Result of a Run. With an error it tells what had been done before.
 type Result struct {
 	// Plan is what the run set out to do; Left names also what turned out on the way to be none that can be merged.

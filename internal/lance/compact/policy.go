@@ -38,6 +38,14 @@ type Policy struct {
 	Fixed Settings
 }
 
+// Percent is the threshold of so many percent of the rows.
+func Percent(n int64) float64 {
+	if n <= 0 {
+		return AnyDeleted
+	}
+	return float64(n) / 100
+}
+
 // Settings are some of a policy's.
 type Settings uint
 

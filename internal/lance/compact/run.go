@@ -27,6 +27,7 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
+	defer collectOften()()
 	defer slab.Hold()()
 	r := &run{store: s, opts: o, name: name, careful: o.careful, limits: limitsOf(o.MemoryBudget)}
 	r.files = newOpenFiles(r.limits.metadata)
@@ -187,10 +188,6 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		return false, err
 	}
 	defer release()
-	r.prog.Tasks = r.prog.TasksDone + len(tasks)
-	for _, x := range tasks {
-		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
-	}
 	ids, err := r.reserve(ctx, t, tasks)
 	if err != nil {
 		if errors.Is(err, table.ErrConflict) {
@@ -198,6 +195,10 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 			return true, nil
 		}
 		return false, err
+	}
+	r.prog.Tasks = r.prog.TasksDone + len(tasks)
+	for _, x := range tasks {
+		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
 	}
 	for _, x := range tasks {
 		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}

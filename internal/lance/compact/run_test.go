@@ -74,7 +74,7 @@ func runTwice(t *testing.T, s *dirstore.Store, opts Options) Result {
 	opts.Now = clock
 	var last Progress
 	opts.Progress = func(p Progress) {
-		if p.BytesDone < last.BytesDone || p.TasksDone < last.TasksDone || p.TasksDone > p.Tasks {
+		if p.BytesDone < last.BytesDone || p.RowsDone < last.RowsDone || p.TasksDone < last.TasksDone || p.TasksDone > p.Tasks || p.RowsDone > p.Rows || p.BytesDone > p.Bytes {
 			t.Errorf("progress %+v after %+v", p, last)
 		}
 		last = p
@@ -83,6 +83,9 @@ func runTwice(t *testing.T, s *dirstore.Store, opts Options) Result {
 	res, err := Run(t.Context(), faultstore.New(s, nil), opts)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if last.RowsDone != last.Rows || last.BytesDone != last.Bytes || last.TasksDone > 0 && last.Rows == 0 {
+		t.Errorf("progress at the end: %+v", last)
 	}
 	after := open(t, s)
 	rewrites := checkRewrites(t, s, before.Naming(), before.Version(), after.Version())

@@ -43,38 +43,39 @@ type task struct {
 	// names of the new data files, without their directory, and what lies beside them.
 	names []string
 	side  []*sidecars
-	// credited and rowsDone are the bytes of the sources, and rows, that progress was told of; counting is for those, while a file
-	// is written.
-	counting           sync.Mutex
-	credited, rowsDone int64
+	// credited are the bytes and rows of the sources that progress was told of.
+	credited, creditedRows int64
+	// counting is for them while a file is written.
+	counting sync.Mutex
 }
 
 // progress tells that bytes of the sources are done with.
 func (k *task) progress(bytes int64) {
 	k.counting.Lock()
 	defer k.counting.Unlock()
-	bytes = min(bytes, k.Bytes-k.credited) // it is estimated
-	k.credited += bytes
-	k.prog.BytesDone += bytes
-	if k.Bytes > 0 {
-		rows := scale(k.Rows, k.credited, k.Bytes) - k.rowsDone
-		k.rowsDone += rows
-		k.prog.RowsDone += rows
-	}
+	k.credit(min(k.credited+bytes, k.Bytes)) // it is estimated
 	k.report()
 }
 
+// credit sets how many bytes of the sources are done with, and rows as their share.
+func (k *task) credit(bytes int64) {
+	rows := scale(k.Rows, bytes, k.Bytes)
+	k.prog.BytesDone += bytes - k.credited
+	k.prog.RowsDone += rows - k.creditedRows
+	k.credited, k.creditedRows = bytes, rows
+}
+
 // settle corrects the estimate when all bytes of the sources are done with. Where a task has failed, what it did adds to
-// what there is to do: progress never goes back.
+// what there is to do, and the task itself is left for the next plan: progress never goes back.
 func (k *task) settle(done bool) {
 	if done {
-		k.prog.BytesDone += k.Bytes - k.credited
-		k.prog.RowsDone += k.Rows - k.rowsDone
+		k.credit(k.Bytes)
 	} else {
-		k.prog.Bytes, k.prog.Rows = plus(k.prog.Bytes, k.credited), plus(k.prog.Rows, k.rowsDone)
+		k.prog.Bytes += k.credited - k.Bytes
+		k.prog.Rows += k.creditedRows - k.Rows
 	}
-	k.credited, k.rowsDone = 0, 0
 	k.report()
+	k.credited, k.creditedRows = 0, 0
 }
 
 // do claims the fragments, merges them and commits. With an error other than

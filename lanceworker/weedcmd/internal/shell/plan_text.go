@@ -32,6 +32,11 @@ func printPlan(w io.Writer, p compact.Plan) error {
 
 // printLeft shows the fragments that stay, those of one reason together.
 func printLeft(w io.Writer, p compact.Plan) error {
+	if len(p.Own) > 0 {
+		if _, err := fmt.Fprintf(w, "\nby the table's own settings: %s\n", strings.Join(p.Own, ", ")); err != nil {
+			return err
+		}
+	}
 	list := []string{"\nleft as they are\twhy"}
 	for _, g := range grouping(p.Left, func(compact.Left) bool { return true }) {
 		list = append(list, spans(g.ids)+"\t"+g.reason)
