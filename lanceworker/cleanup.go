@@ -16,7 +16,7 @@ var (
 	retainHours = number{
 		name:  "retain_hours",
 		label: "Retain versions for (hours)",
-		help:  "No version is removed before it is this old.",
+		help:  "No version is removed before it is this old. A table whose own lance.auto_cleanup settings keep more has more kept, here and below.",
 		def:   168,
 		min:   1,
 		max:   8760,
@@ -108,9 +108,9 @@ func (t cleanupTask) run(ctx context.Context, e entry, report reportFunc) (outco
 	t.metrics.versionsRemoved.Add(float64(r.OldVersionsRemoved))
 	t.metrics.bytesReclaimed.Add(float64(r.BytesRemoved))
 	o := outcome{changed: r.Changed}
-	if !r.Changed && err == nil && r.Versions <= t.policy.MinVersions {
+	if kept := max(t.policy.MinVersions, r.Policy.MinVersions); !r.Changed && err == nil && r.Versions <= kept {
 		// No outputs: nothing was up for removal.
-		o.summary = fmt.Sprintf("all %s stay, as at least %d are kept", count(r.Versions, "version"), t.policy.MinVersions)
+		o.summary = fmt.Sprintf("all %s stay, as at least %d are kept", count(r.Versions, "version"), kept)
 		return o, nil
 	}
 	o.values = map[string]int64{

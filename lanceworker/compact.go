@@ -3,6 +3,7 @@ package lanceworker
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
@@ -16,10 +17,42 @@ var (
 	targetRows = number{
 		name:  "target_rows_per_fragment",
 		label: "Target rows per fragment",
-		help:  "Fragments with fewer rows than this are merged with their neighbours.",
+		help:  "Fragments with fewer rows than this are merged with their neighbours. A table's own lance.compaction settings come before this and those below.",
 		def:   compact.DefaultTargetRows,
 		min:   1024,
 		max:   16_777_216,
+	}
+	maxBytes = number{
+		name:  "max_bytes_per_file",
+		label: "Most bytes of a data file",
+		help:  "New data files are cut before they exceed this, and a fragment of more than half of it counts as large enough however few rows it has.",
+		def:   compact.DefaultMaxBytes,
+		min:   16 << 20,
+		max:   1 << 40,
+	}
+	deletedPercent = number{
+		name:  "materialize_deletions_percent",
+		label: "Deleted rows (percent)",
+		help:  "A fragment is rewritten without its deleted rows, however large it is, when more than this share of them is deleted. 0: when any is; 100: never for that alone.",
+		def:   10,
+		min:   0,
+		max:   100,
+	}
+	maxSourceBytes = number{
+		name:  "max_source_bytes",
+		label: "Most bytes of one run",
+		help:  "One run merges data files of at most so many bytes; what is left waits for another run. 0: no limit.",
+		def:   0,
+		min:   0,
+		max:   1 << 50,
+	}
+	memoryBudget = number{
+		name:  "memory_budget_mb",
+		label: "Memory budget (MiB)",
+		help:  "The most memory that the rewriting of one table takes, whatever its rows; less makes the rewriting of wide rows slower. A worker needs as much for each job that it runs at the same time.",
+		def:   compact.DefaultMemory >> 20,
+		min:   64,
+		max:   65_536,
 	}
 	minFragments = number{
 		name:  "min_fragments",
@@ -66,15 +99,21 @@ func (*compactJob) describe() description {
 		weight:      20,
 		formID:      "lance-compact-worker",
 		formTitle:   "Compaction",
-		fields:      []number{targetRows, minFragments},
+		fields:      []number{targetRows, maxBytes, minFragments, deletedPercent, maxSourceBytes, memoryBudget},
 	}
 }
 
 func (j *compactJob) configure(values map[string]*plugin_pb.ConfigValue) task {
 	return compactTask{
 		compactJob: j,
-		policy:     compact.Policy{TargetRows: targetRows.read(values)},
-		threshold:  int(minFragments.read(values)),
+		policy: compact.Policy{
+			TargetRows:     targetRows.read(values),
+			MaxBytes:       maxBytes.read(values),
+			Threshold:      compact.Percent(deletedPercent.read(values)),
+			MaxSourceBytes: maxSourceBytes.read(values),
+		},
+		threshold: int(minFragments.read(values)),
+		memory:    memoryBudget.read(values) << 20,
 	}
 }
 
@@ -82,9 +121,10 @@ type compactTask struct {
 	*compactJob
 	policy    compact.Policy
 	threshold int
+	memory    int64
 }
 
-// slowestCopy is how many bytes a second a run copies at worst.
+// slowestCopy is how many bytes a second a run copies at worst. What it decodes and encodes takes as long again.
 const slowestCopy = 8 << 20
 
 // inspect finds a run worthwhile when there are as many fragments as the form
@@ -118,32 +158,41 @@ func (t compactTask) find(ctx context.Context, v compactView, refused error) (fi
 		f.reason = fmt.Sprintf("%s, none of which can be merged", at)
 	} else {
 		var sources, outputs int
-		var rows, bytes int64
+		var rows, bytes, work int64
 		for _, task := range plan.Tasks {
 			sources += len(task.Fragments)
-			outputs += task.Outputs
+			outputs += len(task.Outputs)
 			rows += task.Rows
 			bytes += task.Bytes
+			work += task.Bytes + task.Encoded
 		}
 		f.due = true
-		f.runtime = runtimeAtWorst(bytes, slowestCopy)
+		f.runtime = runtimeAtWorst(work, slowestCopy)
 		f.reason = fmt.Sprintf("%s, %d or more are compacted: %s would turn %s of %s and %s into %d",
 			at, t.threshold, count(len(plan.Tasks), "task"), count(sources, "fragment"), count(rows, "row"), byteText(bytes), outputs)
 	}
 	if left != "" {
 		f.reason += "; left alone: " + left
 	}
+	if len(plan.Own) > 0 {
+		f.reason += "; by the table's own settings: " + strings.Join(plan.Own, ", ")
+	}
 	return f, nil
 }
 
 func (t compactTask) run(ctx context.Context, e entry, report reportFunc) (outcome, error) {
 	report(0, "planning the compaction")
+	var since time.Time
 	r, err := t.engine.run(ctx, e, compact.Options{
-		Policy: t.policy,
-		Now:    t.now,
+		Policy:       t.policy,
+		MemoryBudget: t.memory,
+		Now:          t.now,
 		Progress: func(p compact.Progress) {
-			report(fraction(p.BytesDone, p.Bytes), fmt.Sprintf("compacting: %d of %s done, %s of %s",
-				p.TasksDone, count(p.Tasks, "task"), byteText(p.BytesDone), byteText(p.Bytes)))
+			now := t.now()
+			if since.IsZero() {
+				since = now
+			}
+			report(fraction(p.BytesDone, p.Bytes), progressText(p, now.Sub(since)))
 		},
 	})
 	t.metrics.fragmentsRemoved.Add(float64(r.FragmentsRemoved))
@@ -166,4 +215,14 @@ func (t compactTask) run(ctx context.Context, e entry, report reportFunc) (outco
 		}
 	}
 	return o, err
+}
+
+// progressText says how far a run is: "compacting: 1 of 4 tasks done, 120 of 400 rows, 2.0 MiB of 8.0 MiB, about 3 minutes left".
+func progressText(p compact.Progress, passed time.Duration) string {
+	text := fmt.Sprintf("compacting: %d of %s done, %d of %s, %s of %s",
+		p.TasksDone, count(p.Tasks, "task"), p.RowsDone, count(p.Rows, "row"), byteText(p.BytesDone), byteText(p.Bytes))
+	if left, ok := p.Left(passed); ok {
+		text += ", " + leftTime(left)
+	}
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seaweedfs/seaweedfs/weed/pb/plugin_pb"
 
@@ -51,8 +52,8 @@ func judges(v compactView, refused error) func(context.Context, sighting, string
 
 func TestCompactDetection(t *testing.T) {
 	merge := compact.Plan{Tasks: []compact.Task{
-		{Fragments: []uint64{0, 1, 2}, Outputs: 1, Rows: 300, Bytes: 3 << 20},
-		{Fragments: []uint64{4, 5}, Outputs: 1, Rows: 1, Bytes: 1 << 20},
+		{Fragments: []uint64{0, 1, 2}, Outputs: []int64{300}, Rows: 300, Bytes: 3 << 20},
+		{Fragments: []uint64{4, 5}, Outputs: []int64{1}, Rows: 1, Bytes: 1 << 20},
 	}}
 	unsupported := []compact.Left{
 		{Fragment: 0, Kind: compact.Unsupported, Reason: "has deletions"},
@@ -89,6 +90,11 @@ func TestCompactDetection(t *testing.T) {
 			proposed: true,
 			says:     "into 2; left alone: 1 fragment (data/x.lance: cut off)",
 			skipped:  "corrupt",
+		},
+		"by its own settings": {
+			view:     fakeView{n: 8, p: compact.Plan{Tasks: merge.Tasks, Own: []string{"max_bytes_per_file=5", "max_source_rows=7"}}, due: true},
+			proposed: true,
+			says:     "into 2; by the table's own settings: max_bytes_per_file=5, max_source_rows=7",
 		},
 		"broken": {
 			view:    fakeView{n: 8, p: compact.Plan{Left: broken}},
@@ -157,8 +163,52 @@ func TestCompactConfig(t *testing.T) {
 	if err := r.Detect(t.Context(), request, d); err != nil || len(d.proposed()) != 1 {
 		t.Fatalf("%v, proposed %v", err, d.proposed())
 	}
-	if seen.TargetRows != 1024 {
-		t.Errorf("target of %d rows", seen.TargetRows)
+	if want := (compact.Policy{TargetRows: 1024, MaxBytes: compact.DefaultMaxBytes, Threshold: 0.1}); seen != want {
+		t.Errorf("policy %+v", seen)
+	}
+	request.WorkerConfigValues = map[string]*plugin_pb.ConfigValue{
+		"min_fragments": int64Value(2), "max_bytes_per_file": int64Value(1 << 30), "materialize_deletions_percent": int64Value(0), "max_source_bytes": int64Value(5 << 30),
+	}
+	d = new(detection)
+	if err := r.Detect(t.Context(), request, d); err != nil || len(d.proposed()) != 1 {
+		t.Fatalf("%v, proposed %v", err, d.proposed())
+	}
+	if want := (compact.Policy{TargetRows: compact.DefaultTargetRows, MaxBytes: 1 << 30, Threshold: compact.AnyDeleted, MaxSourceBytes: 5 << 30}); seen != want {
+		t.Errorf("policy %+v", seen)
+	}
+}
+
+// How long a job may take grows with what it has to read and write, and more with what it has to encode.
+func TestCompactRuntime(t *testing.T) {
+	seconds := func(bytes, encoded int64) int64 {
+		plan := compact.Plan{Tasks: []compact.Task{{Fragments: []uint64{1, 2}, Outputs: []int64{5}, Rows: 5, Bytes: bytes, Encoded: encoded}}}
+		r := newCompactRig(t, compactEngine{judge: judges(fakeView{n: 8, p: plan, due: true}, nil)})
+		p := r.sweepOnce(t, 0).proposals.GetProposals()
+		return p[0].GetParameters()["estimated_runtime_seconds"].GetInt64Value()
+	}
+	const floor, most = 3600, 8 * 3600
+	for _, c := range []struct{ bytes, encoded, want int64 }{
+		{0, 0, floor},
+		{8 << 30, 0, floor + 1024},
+		{8 << 30, 8 << 30, floor + 2048},
+		{1 << 50, 0, most},
+	} {
+		if got := seconds(c.bytes, c.encoded); got != c.want {
+			t.Errorf("%d bytes, %d of them encoded: %d s, want %d", c.bytes, c.encoded, got, c.want)
+		}
+	}
+}
+
+func TestCompactProgressText(t *testing.T) {
+	p := compact.Progress{TasksDone: 1, Tasks: 4, RowsDone: 100, Rows: 400, BytesDone: 2 << 20, Bytes: 8 << 20}
+	const so = "compacting: 1 of 4 tasks done, 100 of 400 rows, 2.0 MiB of 8.0 MiB"
+	for passed, want := range map[time.Duration]string{
+		time.Second: so, 10 * time.Second: so + ", less than a minute left", time.Minute: so + ", about 3 minutes left",
+		20 * time.Second: so + ", about 1 minute left", time.Hour: so + ", about 3 hours left", 48 * time.Hour: so + ", about 6 days left",
+	} {
+		if got := progressText(p, passed); got != want {
+			t.Errorf("after %s: %q", passed, got)
+		}
 	}
 }
 
@@ -216,7 +266,7 @@ func TestCompactExecution(t *testing.T) {
 			if err := r.Execute(t.Context(), jobOn("lab$ml$v"), e); err != nil {
 				t.Fatal(err)
 			}
-			if got.Policy.TargetRows != compact.DefaultTargetRows || got.DryRun || got.Now == nil {
+			if got.Policy.TargetRows != compact.DefaultTargetRows || got.DryRun || got.Now == nil || got.MemoryBudget != 256<<20 {
 				t.Errorf("options %+v", got)
 			}
 			if e.completed.GetSuccess() != c.success || e.completed.GetErrorMessage() != c.failure || e.completed.GetResult().GetSummary() != c.summary {

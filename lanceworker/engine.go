@@ -42,7 +42,7 @@ func (t *tables) judge(ctx context.Context, s sighting, name string, find func(c
 	var partial finding
 	fact, err := t.Session.Fact(ctx, s.place, name, func(ctx context.Context, v *session.Table) (any, error) {
 		engine := pin.Of(v).Table
-		f, err := find(ctx, tableView{engine}, engine.Writable())
+		f, err := find(ctx, tableView{engine.WithBases(s.bases(ctx))}, engine.Writable())
 		if err != nil {
 			partial = f
 			return nil, err
@@ -69,7 +69,7 @@ func (t *tables) compact(ctx context.Context, e entry, o compact.Options) (compa
 	if err != nil {
 		return compact.Result{}, err
 	}
-	o.Pin = t.At(e.place)
+	o.Pin, o.Bases = t.At(e.place), e.bases(ctx)
 	return compact.Run(ctx, store, o)
 }
 

@@ -68,7 +68,11 @@ func TestDescriptors(t *testing.T) {
 		"lance_compact": {
 			job: &compactJob{}, display: "Lance Compaction", icon: "fas fa-compress", weight: 20,
 			form: "lance-compact-worker", title: "Compaction",
-			fields: map[string]bounds{"target_rows_per_fragment": {1048576, 1024, 16777216}, "min_fragments": {8, 2, 4096}},
+			fields: map[string]bounds{
+				"target_rows_per_fragment": {1048576, 1024, 16777216}, "min_fragments": {8, 2, 4096},
+				"max_bytes_per_file": {90 << 30, 16 << 20, 1 << 40}, "materialize_deletions_percent": {10, 0, 100},
+				"max_source_bytes": {0, 0, 1 << 50}, "memory_budget_mb": {256, 64, 65536},
+			},
 		},
 		"lance_cleanup_versions": {
 			job: &cleanupJob{}, display: "Lance Version Cleanup", icon: "fas fa-broom", weight: 10,

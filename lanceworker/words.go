@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
@@ -31,6 +32,19 @@ func byteText(n int64) string {
 		f, prefix = f/unit, prefix[1:]
 	}
 	return fmt.Sprintf("%.1f %ciB", f, prefix[0])
+}
+
+// leftTime says how long something is going to take, as far as that is worth saying.
+func leftTime(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "less than a minute left"
+	case d < 90*time.Minute:
+		return "about " + count(int64((d+30*time.Second)/time.Minute), "minute") + " left"
+	case d < 48*time.Hour:
+		return "about " + count(int64((d+30*time.Minute)/time.Hour), "hour") + " left"
+	}
+	return "about " + count(int64((d+12*time.Hour)/(24*time.Hour)), "day") + " left"
 }
 
 // fraction is done/total from 0 to 1, whatever the two are.

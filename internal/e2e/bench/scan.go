@@ -86,7 +86,7 @@ func scanFamily(ctx context.Context, o scanOptions, family, dir string) ([]*cont
 		return nil, err
 	}
 	sides := []*contestant{
-		{name: "seaweed-lance", run: func(ctx context.Context, dir string) (measure, error) { return self(ctx, scanPrefix+dir) }},
+		{name: "seaweed-lance", run: func(ctx context.Context, dir string) (measure, error) { return self(ctx, scanPrefix+dir, "") }},
 		{name: "pylance " + string(oracle.Newest), run: theirScan},
 	}
 	for round := range o.rounds {
@@ -144,15 +144,6 @@ func theirScan(ctx context.Context, dir string) (measure, error) {
 	var m measure
 	err = lance.Try("measure_scan", oracle.Args{"uri": dir}, &m)
 	return m, errors.Join(err, lance.Close())
-}
-
-func medianOf(runs []measure) measure {
-	return measure{
-		Wall: median(runs, func(m measure) float64 { return m.Wall }),
-		CPU:  median(runs, func(m measure) float64 { return m.CPU }),
-		Peak: median(runs, func(m measure) float64 { return m.Peak }),
-		Rows: runs[0].Rows,
-	}
 }
 
 func reportScan(w io.Writer, family string, o scanOptions, sides []*contestant, ours, theirs measure) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,8 +24,8 @@ func settle() error {
 	return nil
 }
 
-// measured is one run of ours; job is a directory, with "nosync:" before it when nothing
-// is to be synced, as Lance does, or "scan:" when it is to be read.
+// measured is one run of ours; job is a directory, with nosyncPrefix before it when nothing
+// is to be synced, as Lance does, or scanPrefix when it is to be read.
 func measured(job string, w io.Writer) error {
 	run := compacted
 	if _, ok := strings.CutPrefix(job, scanPrefix); ok {
@@ -43,9 +44,13 @@ func measured(job string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	stop, err := profiled(os.Getenv(profileVariable))
+	if err != nil {
+		return err
+	}
 	start := time.Now()
 	rows, err := run(job)
-	if err != nil {
+	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
 	wall := time.Since(start).Seconds()
@@ -62,7 +67,7 @@ func measured(job string, w io.Writer) error {
 
 // compacted merges a table.
 func compacted(job string) (rows int64, err error) {
-	dir, nosync := strings.CutPrefix(job, "nosync:")
+	dir, nosync := strings.CutPrefix(job, nosyncPrefix)
 	s, err := dirstore.New(dir, dirstore.Options{NoSync: nosync})
 	if err != nil {
 		return 0, err

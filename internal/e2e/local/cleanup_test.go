@@ -45,7 +45,7 @@ func TestCleanupLikeLance(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "root")
 			dir := filepath.Join(root, "t")
 			made := lance.Make(t, c.recipe.Name, dir, c.table)
-			if c.recipe.Copies && c.recipe.Compacts {
+			if c.recipe.Merges && c.recipe.Compacts {
 				// A rewrite gives a cleanup data files to remove.
 				lance.Compact(t, dir, 0)
 			}

@@ -42,7 +42,7 @@ for (a, x), (b, y) in itertools.combinations(ways.items(), 2):
 `
 
 // TestCompactLevels merges fragments that differ in which levels of nesting hold
-// nulls; 2.0 has no null structs. Lance can't read every such pair out of one file; whatever is merged, it reads.
+// nulls; 2.0 has no null structs. Lance can't read every such pair out of one file if it comes from copied pages; what we make of it, it reads.
 func TestCompactLevels(t *testing.T) {
 	lance := oracle.Start(t, oracle.Newest)
 	for _, c := range []struct {
@@ -68,10 +68,9 @@ func TestCompactLevels(t *testing.T) {
 					merged += compactNow(t, dir, 0).FragmentsAdded
 					lance.CheckThat(t, filepath.Base(dir), before, oracle.Compacted)
 				}
-				if merged < len(tables)/4 {
+				if merged != len(tables) {
 					t.Errorf("%d of %d pairs were merged", merged, len(tables))
 				}
-				t.Logf("%d of %d pairs were merged", merged, len(tables))
 			})
 		}
 	}

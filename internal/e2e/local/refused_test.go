@@ -102,7 +102,6 @@ func TestUnknownFlags(t *testing.T) {
 			all = append(all, flagged{fmt.Sprintf("%s flag %d", word, 1<<bit), flag(field, 1<<bit)})
 		}
 	}
-	all = append(all, flagged{"flag 256 in both words", append(flag(readerFlags, 256), flag(writerFlags, 256)...)})
 	for _, f := range all {
 		for i, which := range []string{"newest", "old"} {
 			lance.Copy(t, made, dir)

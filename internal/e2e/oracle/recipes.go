@@ -11,8 +11,8 @@ type Recipe struct {
 	Name string
 	// About says in words what is special about it.
 	About string
-	// Copies: page copying alone brings it to where Lance's planner would.
-	Copies bool
+	// Merges: it is brought to where Lance's planner would.
+	Merges bool
 	// Files are the file versions that can hold it.
 	Files []string
 	// Since is the first release of Lance that can write it.

@@ -2,7 +2,11 @@ package cleanup
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"time"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
 // Policy says which versions are due: those that are older than Retain and
@@ -15,8 +19,35 @@ type Policy struct {
 	MinVersions int
 }
 
+// The keys under which a table says itself what is to be kept, for Lance's own cleanup after commits. Whether and how often
+// that takes place is of no interest here.
+const (
+	configRetain      = "lance.auto_cleanup.older_than"
+	configMinVersions = "lance.auto_cleanup.retain_versions"
+)
+
+// with is the policy that keeps whatever one of the two does.
+func (p Policy) with(q Policy) Policy {
+	return Policy{Retain: max(p.Retain, q.Retain), MinVersions: max(atLeastOne(p.MinVersions), q.MinVersions)}
+}
+
+// ownPolicy is what a version of the table asks to be kept. One that can't be read is refused.
+func ownPolicy(t *table.Table) (Policy, error) {
+	c := t.Config()
+	retain, _, err := c.Duration(configRetain)
+	if err != nil {
+		return Policy{}, fmt.Errorf("%s: %w: %w", t.Ref().Name, table.ErrRefused, err)
+	}
+	n, _, err := c.Count(configMinVersions)
+	if err != nil {
+		return Policy{}, fmt.Errorf("%s: %w: %w", t.Ref().Name, table.ErrRefused, err)
+	}
+	return Policy{Retain: retain, MinVersions: int(min(n, math.MaxInt32))}, nil
+}
+
 // Options of a Run.
 type Options struct {
+	// Policy is what is asked for. A table that says itself that more is to be kept has more kept.
 	Policy Policy
 	// DryRun reports what would go and removes nothing.
 	DryRun bool
@@ -49,6 +80,8 @@ type Kept struct {
 
 // Result of a Run. With an error it tells what had been done before.
 type Result struct {
+	// Policy is what the run went by: the one that was asked for and the table's own.
+	Policy Policy
 	// Changed: the table lost a version or a file.
 	Changed            bool
 	OldVersionsRemoved int

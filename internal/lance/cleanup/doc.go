@@ -4,7 +4,7 @@
 // # What goes
 //
 // A version goes when it is older than the policy retains and not among the
-// newest that it keeps, unless a tag names it or a branch starts at it. The
+// newest that it keeps, and the table itself, by its config for Lance's own cleanup, does not ask for more to be kept; unless a tag names it or a branch starts at it. The
 // newest version never goes. Tags whose holders are known to have died are removed
 // first, and hold on to nothing. A file goes when
 //

@@ -46,6 +46,8 @@ func (v *survey) findVictims(ctx context.Context, now time.Time) ([]victim, erro
 			x.Reason = "only versions that go name it"
 		case finished[finalName(e.Name)] != "":
 			x.Reason = finished[finalName(e.Name)]
+		case finished[path.Dir(e.Name)+dataSuffix] != "": // beside a data file, which stands for it
+			x.Reason = finished[path.Dir(e.Name)+dataSuffix]
 		case now.Sub(e.ModTime) >= unverifiedAge:
 			x.Reason = "no version names it, and it is older than seven days"
 		default:
@@ -123,7 +125,11 @@ func eachDataFile(ctx context.Context, s objects.Store, visit func(string, objec
 	return list(ctx, s, table.DataDir, func(e objects.Entry) error {
 		if e.Dir {
 			return list(ctx, s, e.Name, func(f objects.Entry) error {
-				if !f.Dir && strings.HasSuffix(f.Name, sidecarSuffix) {
+				switch {
+				case f.Dir:
+				case strings.HasPrefix(path.Base(f.Name), temporaryPrefix):
+					visit(f.Name, f, true)
+				case strings.HasSuffix(f.Name, sidecarSuffix):
 					visit(e.Name+dataSuffix, f, false)
 				}
 				return nil

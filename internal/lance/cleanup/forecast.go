@@ -18,7 +18,10 @@ type Forecast struct {
 	Newest   uint64
 	Versions int
 
-	minVersions int
+	// asked is the number of the policy that the forecast is for, minVersions that or the table's own, if that is
+	// more. own is what the table asks to be kept; zero where there was no need to look.
+	asked, minVersions int
+	own                Policy
 	// unfinished says which job ended in the middle; "" when none did.
 	unfinished string
 	// again is when jobs that were at work have to be looked at again; zero when there were none.
@@ -49,24 +52,24 @@ func (a aged) due(p Policy, now time.Time) bool { return a.there && a.made.Befor
 // long as a table has nothing that is due by its age, it is not stale.
 func (f Forecast) Stale(p Policy, now time.Time) bool {
 	switch {
-	case atLeastOne(p.MinVersions) != f.minVersions, f.unfinished != "":
+	case atLeastOne(p.MinVersions) != f.asked, f.unfinished != "":
 		return true
 	case !f.again.IsZero() && !now.Before(f.again):
 		return true
 	}
-	return f.oldest.due(p, now)
+	return f.oldest.due(f.own.with(p), now)
 }
 
 // Held tells that the versions that are due by their age were all held on to by tags or branches when
 // that was looked at, and that nothing else was to be done.
 func (f Forecast) Held(p Policy, now time.Time) bool {
-	return atLeastOne(p.MinVersions) == f.minVersions && f.again.IsZero() && f.pins && !f.Due(p, now)
+	return atLeastOne(p.MinVersions) == f.asked && f.again.IsZero() && f.pins && !f.Due(p, now)
 }
 
 // Due tells whether a run would remove at least one version, or finish what another run left
 // behind.
 func (f Forecast) Due(p Policy, now time.Time) bool {
-	return f.unfinished != "" || f.pins && f.free.due(p, now)
+	return f.unfinished != "" || f.pins && f.free.due(f.own.with(p), now)
 }
 
 // At is what the forecast says for a time. What it can't tell any more, see Stale, it
@@ -80,9 +83,9 @@ func (f Forecast) At(p Policy, now time.Time) Detection {
 	case !f.oldest.there:
 		d.Reason = fmt.Sprintf("%d versions, and at least %d are kept", f.Versions, f.minVersions)
 	case !f.pins:
-		d.Reason = fmt.Sprintf("version %d, the oldest of %d, is from %s; %s are retained", f.oldest.version, f.Versions, made(f.oldest), p.Retain)
+		d.Reason = fmt.Sprintf("version %d, the oldest of %d, is from %s; %s are retained", f.oldest.version, f.Versions, made(f.oldest), f.own.with(p).Retain)
 	case f.free.there:
-		d.Reason = fmt.Sprintf("version %d, the oldest of %d that nobody holds on to, is from %s; %s are retained", f.free.version, f.Versions, made(f.free), p.Retain)
+		d.Reason = fmt.Sprintf("version %d, the oldest of %d that nobody holds on to, is from %s; %s are retained", f.free.version, f.Versions, made(f.free), f.own.with(p).Retain)
 	default:
 		d.Reason = fmt.Sprintf("%d versions, of which tags and branches hold on to %d", f.Versions, f.held)
 	}

@@ -64,7 +64,7 @@ func lookOnce(ctx context.Context, s objects.Store, in Looking) (Forecast, error
 		return Forecast{}, fmt.Errorf("%s: %w", s, table.ErrNoTable)
 	}
 	last := versions[len(versions)-1]
-	f := Forecast{Newest: last.Version, Versions: len(versions), minVersions: atLeastOne(in.MinVersions)}
+	f := Forecast{Newest: last.Version, Versions: len(versions), asked: atLeastOne(in.MinVersions), minVersions: atLeastOne(in.MinVersions)}
 	var records []*journal.Record
 	if !in.NoRecords {
 		if records, err = journal.List(ctx, s); err != nil {
@@ -82,6 +82,11 @@ func lookOnce(ctx context.Context, s objects.Store, in Looking) (Forecast, error
 	if err := ownRoot(s, newest); err != nil {
 		return f, err
 	}
+	if f.own, err = ownPolicy(newest); err != nil {
+		return f, err
+	}
+	f.minVersions = max(f.asked, f.own.MinVersions)
+	beyond = versions[:max(0, len(versions)-f.minVersions)]
 	if f.finish(records, newest, in.Now); f.unfinished != "" {
 		return f, nil
 	}
@@ -103,7 +108,7 @@ func (f *Forecast) finish(records []*journal.Record, newest *table.Table, now ti
 
 // age finds the versions that decide, among those that may go by their number.
 func (f *Forecast) age(ctx context.Context, s objects.Store, l *table.Openable, beyond []table.VersionRef, in Looking) error {
-	policy := Policy{Retain: in.Retain, MinVersions: in.MinVersions}
+	policy := f.own.with(Policy{Retain: in.Retain})
 	var pinned pins
 	for _, ref := range beyond {
 		if _, ok := pinned[ref.Version]; ok {

@@ -10,7 +10,8 @@ import (
 // tags and branches are read where they matter now, and nothing else. ok is false where that does not
 // tell, and a Look has to be made.
 func (f Forecast) Refine(ctx context.Context, s objects.Store, in Looking) (g Forecast, ok bool, err error) {
-	g = Forecast{Newest: f.Newest, Versions: f.Versions, minVersions: atLeastOne(in.MinVersions), unfinished: f.unfinished, again: f.again}
+	asked := atLeastOne(in.MinVersions)
+	g = Forecast{Newest: f.Newest, Versions: f.Versions, asked: asked, minVersions: max(asked, f.own.MinVersions), own: f.own, unfinished: f.unfinished, again: f.again}
 	if f.unfinished != "" || f.Versions <= g.minVersions {
 		return g, true, nil
 	}
@@ -19,7 +20,7 @@ func (f Forecast) Refine(ctx context.Context, s objects.Store, in Looking) (g Fo
 		return Forecast{}, false, nil
 	}
 	g.oldest = f.oldest
-	if !g.oldest.due(Policy{Retain: in.Retain, MinVersions: in.MinVersions}, in.Now) {
+	if !g.oldest.due(f.own.with(Policy{Retain: in.Retain}), in.Now) {
 		return g, true, nil
 	}
 	if !f.pins && !in.NoRefs {

@@ -22,6 +22,12 @@ func TestRefine(t *testing.T) {
 		"a young one":       func(w *world) { w.tag("a", 9) },
 		"branched":          func(w *world) { w.branch("b").append() },
 		"a job ended":       func(w *world) { died(t, w, journal.Rewrite, 77) },
+		"seven of its own":  func(w *world) { w.config("lance.auto_cleanup.retain_versions", "7") },
+		"six hours":         func(w *world) { w.config("lance.auto_cleanup.older_than", "6h") },
+		"own, and tagged": func(w *world) {
+			w.config("lance.auto_cleanup.retain_versions", "4", "lance.auto_cleanup.older_than", "8h")
+			w.tag("a", 1)
+		},
 	} {
 		w := hourly(t, table.NamingV2, prepare)
 		for _, keepA := range []int{0, 3, 9, 10} {

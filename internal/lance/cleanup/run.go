@@ -84,6 +84,7 @@ func (r *run) do(ctx context.Context) error {
 			return errors.New("versions that unfinished cleanups had removed come to be named faster than they can be looked at")
 		}
 	}
+	r.res.Policy = r.v.policy
 	victims, err := r.v.findVictims(ctx, now)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type survey struct {
 	newest  *table.Table
 	records []*journal.Record
 	pins    pins
+	policy  Policy
 	// due are the versions that go, in ascending order.
 	due  []table.VersionRef
 	kept []Kept
@@ -118,7 +119,12 @@ func look(ctx context.Context, s objects.Store, o Options, now time.Time) (*surv
 	if err := ownRoot(s, v.newest); err != nil {
 		return nil, err
 	}
-	if err := v.readVersions(ctx, o.Policy, now); err != nil {
+	own, err := ownPolicy(v.newest)
+	if err != nil {
+		return nil, err
+	}
+	v.policy = o.Policy.with(own)
+	if err := v.readVersions(ctx, v.policy, now); err != nil {
 		return nil, err
 	}
 	if err := v.readOthers(ctx, v.listing, v.listing.Detached); err != nil {

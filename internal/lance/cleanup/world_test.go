@@ -109,6 +109,15 @@ func (w *world) commit() uint64 {
 	return w.m.Version
 }
 
+// config makes the next version, with settings of the table's own.
+func (w *world) config(pairs ...string) uint64 {
+	w.m.Config = make(map[string]string)
+	for i := 0; i < len(pairs); i += 2 {
+		w.m.Config[pairs[i]] = pairs[i+1]
+	}
+	return w.commit()
+}
+
 func (w *world) publish(name string, m *pb.Manifest) {
 	w.tb.Helper()
 	if err := w.s.Publish(context.Background(), name, encode(w.tb, m, w.indices)); err != nil {

@@ -84,11 +84,8 @@ func (c *content) addFile(file *datafile.File, d *pb.DataFile, live map[int32]bo
 		return fmt.Errorf("footer of version %s, the manifest says %s", v, table.DataFileVersion(d))
 	}
 	for i, id := range d.GetFields() {
-		if !live[id] {
+		if !live[id] || c.columns[id] != nil { // the first file counts
 			continue
-		}
-		if c.columns[id] != nil {
-			return fmt.Errorf("field %d is there twice", id)
 		}
 		column := file.Columns[d.GetColumnIndices()[i]]
 		pages := []page{}
@@ -258,33 +255,24 @@ func openVersion(tb testing.TB, s objects.Store, n table.Naming, v uint64) *tabl
 // other, in files of the table's own dialect.
 func checkGroup(tb testing.TB, before, after *table.Table, g *pb.Transaction_Rewrite_Group) {
 	tb.Helper()
-	old := g.GetOldFragments()
-	for i, f := range g.GetNewFragments() {
-		var from []*pb.DataFragment
-		var rows uint64
-		for len(old) > 0 && rows < f.GetPhysicalRows() {
-			from, rows, old = append(from, old[0]), rows+liveRows(old[0]), old[1:]
-		}
-		if i == len(g.GetNewFragments())-1 {
-			from = append(from, old...) // fragments without rows
-		}
-		what := fmt.Sprintf("version %d, fragment %d", after.Version(), f.GetId())
-		for at := range shapeOf(before).fields {
-			checkField(tb, what, before, after, from, f, at)
-		}
-		checkLineage(tb, what, before, after, from, f)
-		checkNewFile(tb, what, after, f)
+	what := fmt.Sprintf("version %d", after.Version())
+	for at := range shapeOf(before).fields {
+		checkField(tb, what, before, after, g.GetOldFragments(), g.GetNewFragments(), at)
+	}
+	checkLineage(tb, what, before, g.GetOldFragments(), g.GetNewFragments())
+	for _, f := range g.GetNewFragments() {
+		checkNewFile(tb, fmt.Sprintf("%s, fragment %d", what, f.GetId()), after, f)
 	}
 }
 
 // checkLineage: row ids and versions are those of the rows that are kept.
-func checkLineage(tb testing.TB, what string, before, after *table.Table, from []*pb.DataFragment, f *pb.DataFragment) {
+func checkLineage(tb testing.TB, what string, before *table.Table, old, made []*pb.DataFragment) {
 	tb.Helper()
 	if !before.StableRowIDs() {
 		return
 	}
-	var want lineage
-	for _, x := range from {
+	var want, got lineage
+	for _, x := range old {
 		l, err := lineageOf(x)
 		if err != nil {
 			tb.Fatal(err)
@@ -299,9 +287,12 @@ func checkLineage(tb testing.TB, what string, before, after *table.Table, from [
 			}
 		}
 	}
-	got, err := lineageOf(f)
-	if err != nil {
-		tb.Fatal(err)
+	for _, f := range made {
+		l, err := lineageOf(f)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		got.ids, got.created, got.updated = append(got.ids, l.ids...), append(got.created, l.created...), append(got.updated, l.updated...)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		tb.Errorf("%s: row ids and versions %v, want %v", what, got, want)
@@ -498,7 +489,7 @@ func orphans(tb testing.TB, all []string, named map[string]bool) (out []string) 
 	tb.Helper()
 	for _, f := range all {
 		dir := path.Dir(f)
-		if named[f] || named[dir+"/"] || strings.HasPrefix(f, "_refs/") || strings.HasPrefix(f, "tree/") || f == table.HintName {
+		if named[f] || named[dir+"/"] || named[dir+".lance"] && strings.HasSuffix(f, ".blob") || strings.HasPrefix(f, "_refs/") || strings.HasPrefix(f, "tree/") || f == table.HintName {
 			continue
 		}
 		out = append(out, f)

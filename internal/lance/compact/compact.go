@@ -7,33 +7,28 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
-// DefaultTargetRows is Lance's own default for rows per fragment.
-const DefaultTargetRows = 1 << 20
-
-// Policy says what a well-kept table looks like.
-type Policy struct {
-	// TargetRows is how many rows a fragment should have at least, from 1 on;
-	// 0 means DefaultTargetRows.
-	TargetRows int64
-}
-
 // Plan is what would be done and, for every fragment that stays as it is, why.
 type Plan struct {
 	Tasks []Task
 	Left  []Left
+	// Own are the settings of the table that overrode those that were asked for: "target_rows_per_fragment=500".
+	Own []string
 }
 
 // Task merges neighbouring fragments, or rewrites one without its deleted rows; it is committed by itself.
 type Task struct {
 	// Fragments are the ids of the sources, in order.
 	Fragments []uint64
-	// Outputs is how many fragments take their place.
-	Outputs int
+	// Outputs are the fragments that take their place, in order: how many of the rows that are kept each holds, which
+	// is one at least. There is none when no row is kept.
+	Outputs []int64
 	// Rows that are kept.
 	Rows int64
 	// Bytes of the data files that are read.
-	Bytes  int64
-	Reason string
+	Bytes int64
+	// Encoded is how many of them would be decoded and encoded anew, the others copied: an estimate, rather too high.
+	Encoded int64
+	Reason  string
 }
 
 // Kind tells reasons apart by what an operator does about them.
@@ -57,7 +52,10 @@ type Left struct {
 
 // Options of a Run.
 type Options struct {
+	// Policy is what is asked for; settings of the table itself override it.
 	Policy Policy
+	// MemoryBudget is how many bytes of memory a run takes at most, whatever the table; 0 means DefaultMemory. A single row that needs more is read nevertheless.
+	MemoryBudget int64
 	// DryRun plans and reports, and writes nothing.
 	DryRun bool
 	// Now is the clock; nil means time.Now.
@@ -67,14 +65,13 @@ type Options struct {
 	// called. An error that is objects.ErrNotFound says that the version has
 	// gone, and the run plans again on the newest; any other ends the run.
 	Pin func(ctx context.Context, t *table.Table) (release func(), err error)
-	// Progress, if set, is called from the goroutine of Run.
+	// Bases, if set, opens the other roots in which files of the table lie. What has files in a root that can't
+	// be reached is left alone.
+	Bases table.BaseOpener
+	// Progress, if set, is called while Run runs, by one goroutine at a time.
 	Progress func(Progress)
-}
 
-// Progress of a Run.
-type Progress struct {
-	TasksDone, Tasks int
-	BytesDone, Bytes int64
+	careful bool // see run
 }
 
 // Result of a Run. With an error it tells what had been done before.

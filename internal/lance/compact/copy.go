@@ -12,6 +12,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
 // maxGap is how many bytes between two page buffers are copied along rather
@@ -29,44 +30,143 @@ func newDataFile() string {
 	return b.String() + hex.EncodeToString(id[3:]) + ".lance"
 }
 
-// appendPage adds a page to a column. A struct's own column of 2.0 says how many
-// structs there are and nothing else, and readers want it said in one page.
-func appendPage(c *pb.ColumnMetadata, p *pb.ColumnMetadata_Page) error {
-	if n := len(c.Pages); n > 0 && len(p.GetBufferOffsets()) == 0 && proto.Equal(c.Pages[n-1].GetEncoding(), p.GetEncoding()) {
-		header, err := structHeader(p.GetEncoding())
-		if err != nil {
+// copyAll copies what is copied, and makes what could not lose its rows otherwise to be encoded.
+func (o *output) copyAll(ctx context.Context) error {
+	for _, p := range o.pieces {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if header {
-			c.Pages[n-1].Length += p.GetLength()
-			return nil
+		if err := o.copyPiece(ctx, p.frag); err != nil {
+			return &fragmentError{o.frags[p.frag].GetId(), err}
 		}
 	}
-	c.Pages = append(c.Pages, p)
 	return nil
 }
 
-// copyBuffers copies the page buffers of a source's columns, in the order in
-// which they lie there, many at a time where they are neighbours.
-func (o *output) copyBuffers(ctx context.Context, s *source, columns []sourceColumn) (moves, error) {
+// copyPiece copies what is copied of a fragment, and what is pruned.
+func (o *output) copyPiece(ctx context.Context, frag int) error {
+	of, less := o.waysFrom(frag, copied), o.waysFrom(frag, pruned)
+	if len(of)+len(less) == 0 {
+		return nil
+	}
+	src, err := openSources(ctx, o.t, o.frags[frag], o.shape, o.files.open)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	for _, s := range src.files {
+		if err := o.copySource(ctx, s, of); err != nil {
+			return fmt.Errorf("copying %s: %w", table.DataName(s.entry), err)
+		}
+	}
+	for _, all := range of {
+		for _, s := range all {
+			o.done(s.bytes)
+		}
+	}
+	return o.pruneAll(ctx, src, less)
+}
+
+// waysFrom are the stretches of a fragment that come in a way, by top-level field.
+func (o *output) waysFrom(frag int, w way) map[int][]*stretch {
+	of := make(map[int][]*stretch)
+	for i, all := range o.stretches {
+		for k := range all {
+			if s := &all[k]; s.frag == frag && s.way == w {
+				of[i] = append(of[i], s)
+			}
+		}
+	}
+	return of
+}
+
+// copySource copies the pages of stretches that a file holds.
+func (o *output) copySource(ctx context.Context, s *source, of map[int][]*stretch) error {
+	var pages []copiedPage
+	for _, c := range s.columns {
+		to := slices.Index(o.fields, c.field)
+		all := of[o.shape.top[c.field]]
+		if len(all) == 0 || to < 0 {
+			continue
+		}
+		if s.why != nil {
+			return s.why
+		}
+		if c.why != nil {
+			return c.why
+		}
+		from := s.Columns[c.index]
+		if k := o.columns[to]; k.encoding == nil {
+			k.encoding = from.GetEncoding()
+		} else if !proto.Equal(k.encoding, from.GetEncoding()) {
+			return fmt.Errorf("%w: column %d is encoded otherwise than in the other files", errUncopyable, c.index)
+		}
+		for _, x := range all {
+			pages = append(pages, pagesOf(from, to, x, s.Descriptor.GetLength())...)
+		}
+	}
+	m, err := o.copyBuffers(ctx, s, pages)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range pages {
+		for i, off := range p.page.BufferOffsets {
+			p.page.BufferOffsets[i] = m.move(off, p.page.BufferSizes[i])
+		}
+		o.place(p.column, p.row, p.page)
+	}
+	return nil
+}
+
+// copiedPage is a page that goes to a column of the new file.
+type copiedPage struct {
+	column int
+	row    uint64 // where its stretch begins
+	page   *pb.ColumnMetadata_Page
+}
+
+// pagesOf are the pages of a column that lie in a stretch, as they are in the new file but for the places of their buffers.
+func pagesOf(c *pb.ColumnMetadata, to int, x *stretch, rows uint64) (out []copiedPage) {
+	whole := x.from == 0 && x.to == rows
+	if !whole && isHeader(c) {
+		p := proto.CloneOf(c.GetPages()[0])
+		p.Length, p.Priority = x.live, x.row
+		return []copiedPage{{to, x.row, p}}
+	}
+	at := uint64(0)
+	for _, p := range c.GetPages() {
+		from := at
+		at += p.GetLength()
+		if !whole && (from < x.from || from >= x.to || p.GetLength() == 0) {
+			continue
+		}
+		q := proto.CloneOf(p)
+		// In 2.0 a page may say that it begins at an earlier row than it does.
+		q.Priority = x.row + max(q.Priority, x.from) - x.from
+		out = append(out, copiedPage{to, x.row, q})
+	}
+	return out
+}
+
+// copyBuffers copies the buffers of pages, in the order in which they lie in the file, many at a time where they are neighbours.
+func (o *output) copyBuffers(ctx context.Context, s *source, pages []copiedPage) (moves, error) {
 	var spans []datafile.Span
-	for _, c := range columns {
-		for _, p := range s.Columns[c.index].GetPages() {
-			for i, off := range p.GetBufferOffsets() {
-				if n := p.GetBufferSizes()[i]; n > 0 {
-					spans = append(spans, datafile.Span{Pos: off, Size: n})
-				}
+	for _, p := range pages {
+		for i, off := range p.page.GetBufferOffsets() {
+			if n := p.page.GetBufferSizes()[i]; n > 0 {
+				spans = append(spans, datafile.Span{Pos: off, Size: n})
 			}
 		}
 	}
 	var m moves
 	for _, r := range runs(spans) {
-		pos, err := o.w.Copy(ctx, s.Reader, r)
+		pos, err := o.copyRange(ctx, s.Reader, r)
 		if err != nil {
 			return nil, err
 		}
 		m = append(m, move{r, pos})
-		o.copied(int64(r.Size))
 	}
 	return m, nil
 }

@@ -208,10 +208,9 @@ func TestCopyable(t *testing.T) {
 	}
 }
 
-func TestAppendPage(t *testing.T) {
+func TestPagesInOrder(t *testing.T) {
 	header := message(arrayURL, oneField(5, ""))
 	nulls := message(arrayURL, oneField(8, ""))
-	constant := message(layoutURL, oneField(2, ""))
 	page := func(e *pb.Encoding, n uint64, buffers ...uint64) *pb.ColumnMetadata_Page {
 		return &pb.ColumnMetadata_Page{Encoding: e, Length: n, BufferOffsets: buffers, BufferSizes: buffers}
 	}
@@ -222,17 +221,15 @@ func TestAppendPage(t *testing.T) {
 	}{
 		{"struct headers become one", []*pb.ColumnMetadata_Page{page(header, 3), page(header, 4), page(header, 5)}, "[12]"},
 		{"pages of nulls stay", []*pb.ColumnMetadata_Page{page(nulls, 3), page(nulls, 4)}, "[3 4]"},
-		{"constant pages stay", []*pb.ColumnMetadata_Page{page(constant, 3), page(constant, 4)}, "[3 4]"},
 		{"pages with buffers stay", []*pb.ColumnMetadata_Page{page(header, 3, 0), page(header, 4, 0)}, "[3 4]"},
+		{"and those of others", []*pb.ColumnMetadata_Page{page(message("what", nil), 3), page(message("what", nil), 4)}, "[3 4]"},
 	} {
-		c := &pb.ColumnMetadata{}
-		for _, p := range tt.pages {
-			if err := appendPage(c, proto.CloneOf(p)); err != nil {
-				t.Errorf("%s: %v", tt.name, err)
-			}
+		o := &output{columns: []*outColumn{new(outColumn)}}
+		for i, p := range slices.Backward(tt.pages) {
+			o.place(0, uint64(i), proto.CloneOf(p))
 		}
 		var got []uint64
-		for _, p := range c.GetPages() {
+		for _, p := range o.metadata()[0].GetPages() {
 			got = append(got, p.GetLength())
 		}
 		if fmt.Sprint(got) != tt.want {
@@ -270,7 +267,7 @@ func TestSourceChecks(t *testing.T) {
 		f := proto.CloneOf(frag)
 		d := f.GetFiles()[0]
 		tt.alter(f, d)
-		src, err := openSource(t.Context(), base, f, d, shapeOf(base))
+		src, err := openSource(t.Context(), base, f, d, shapeOf(base), datafile.Open)
 		if err == nil {
 			src.Close()
 			err = src.why
@@ -296,7 +293,7 @@ func TestSourceChecks(t *testing.T) {
 	if err := s.Publish(t.Context(), name, withGlobalBuffer(raw)); err != nil {
 		t.Fatal(err)
 	}
-	if src, err := openSource(t.Context(), base, two, two.Files[0], shapeOf(base)); err != nil || !errors.Is(src.why, errUncopyable) {
+	if src, err := openSource(t.Context(), base, two, two.Files[0], shapeOf(base), datafile.Open); err != nil || !errors.Is(src.why, errUncopyable) {
 		t.Errorf("two global buffers: %v, error %v", src, err)
 	} else {
 		says(t, src.why.Error(), "2 global buffers")

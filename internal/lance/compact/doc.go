@@ -11,7 +11,8 @@
 // there. Where the new file can hold the pages of the old one they are copied: positions and priorities
 // are made anew and every byte of a page stays as it was. Where it can't, for rows that are deleted, or columns
 // that some of the fragments don't have or have otherwise, rows are decoded batch by batch and encoded
-// anew. Columns are matched by field id, never by name or place. Memory is bounded by a copy
+// anew; the bytes of blobs are copied to the new file or to files beside it. Columns are matched by
+// field id, never by name or place. Memory is bounded by a copy
 // buffer and by what encoders hold, and what can't be merged either way is left alone.
 //
 // # What holds at any moment

@@ -17,23 +17,20 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
-// Bounds of the memory that encoding takes, beside three pages for what is being encoded.
-const (
-	encodeHeld      = 32 << 20 // rows that wait for their page to be full
-	encodeBatch     = 4 << 20  // rows that are being decoded
-	encodeReadAhead = 16 << 20
-)
-
 // encoder writes the rows of one top-level field that are not copied.
 type encoder struct {
 	o *output
 	w column.Writer
 	// columns of the file by those of the writer.
 	columns []int
-	// mark is the priority of pages of 2.0, which the writer leaves to others: a row at or before the first
-	// that is not written yet. paged: some were written since.
+	// next is the row behind those that were written or skipped.
+	next uint64
+	// mark is a row at or before the first that is not written yet, and behind all those that others write before it. It is
+	// the priority of pages of 2.0, which the writer leaves to others. paged: some were written since.
 	mark  uint64
 	paged bool
+	// whole: all rows have to be in one page.
+	whole bool
 }
 
 func newEncoder(o *output, f *topField) (*encoder, error) {
@@ -49,7 +46,11 @@ func newEncoder(o *output, f *topField) (*encoder, error) {
 		e.columns = append(e.columns, slices.Index(o.fields, id))
 	}
 	placed, _ := encoding.Place(tree, o.shape.version)
-	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{})
+	page := o.limits.page
+	if e.whole = f.keys > 0; e.whole {
+		page = 1 << 40
+	}
+	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: page})
 	return e, err
 }
 
@@ -60,12 +61,13 @@ func (e *encoder) Page(p column.Page) error {
 		m.Priority = e.mark
 	}
 	e.paged = true
-	start := e.o.w.Pos()
+	e.o.mu.Lock()
+	defer e.o.mu.Unlock()
 	if err := e.o.w.Page(m, p.Buffers); err != nil {
 		return err
 	}
-	e.o.copied(int64(e.o.w.Pos() - start))
-	return appendPage(e.o.columns[e.columns[p.Column]], m)
+	e.o.place(e.columns[p.Column], e.mark, m)
+	return nil
 }
 
 // Blob is column.Sink's.
@@ -73,8 +75,18 @@ func (e *encoder) Blob([]byte) (uint64, error) {
 	return 0, fmt.Errorf("%w: encoding the bytes of blobs", column.ErrUnsupported)
 }
 
-// append takes the rows of an array, which lie in the file from row on.
+// append takes the rows of an array, which lie in the file from row on. Those between them and the rows before are others'.
 func (e *encoder) append(a arrow.Array, row uint64) error {
+	if row > e.next {
+		if err := e.flush(); err != nil {
+			return err
+		}
+		if err := e.w.Skip(row - e.next); err != nil {
+			return err
+		}
+		e.mark = row
+	}
+	e.next = row + uint64(a.Len())
 	e.paged = false
 	err := e.w.Append(a, 0, a.Len())
 	if e.paged {
@@ -83,100 +95,135 @@ func (e *encoder) append(a arrow.Array, row uint64) error {
 	return err
 }
 
-// flush writes all rows before row.
-func (e *encoder) flush(row uint64) error {
+// flush writes all rows that were taken.
+func (e *encoder) flush() error {
 	err := e.w.Flush()
-	e.mark = row
+	e.mark = e.next
 	return err
 }
 
-// skip tells that pages with the rows from row on are copied.
-func (e *encoder) skip(row, rows uint64) error {
-	if err := e.flush(row); err != nil {
-		return err
-	}
-	e.mark = row + rows
-	return e.w.Skip(rows)
+// group are fields of which the same rows are encoded.
+type group struct {
+	fields    []int
+	stretches []stretch
+	bytes     int64
+	rows      uint64
 }
 
-// encode reads fields of fragments, without their deleted rows, and writes them anew as the rows from first on. An error
-// about one of them is a fragmentError.
-func (o *output) encode(ctx context.Context, t *table.Table, from []*pb.DataFragment, fields []int, first uint64) error {
-	opts := scan.Options{StoredJSON: true, BatchBytes: encodeBatch, ReadAhead: encodeReadAhead}
+// groups puts those of some fields together that can be decoded together.
+func (o *output) groups(fields []int) (all []*group) {
+	by := make(map[string]*group)
 	for _, i := range fields {
+		stretches := o.stretches[i]
+		var anew []stretch
+		var bytes int64
+		key := ""
+		for _, s := range stretches {
+			if s.way == encoded {
+				anew, bytes = append(anew, s), bytes+s.bytes
+				key += fmt.Sprintf("%d:%d-%d ", s.frag, s.from, s.to)
+			}
+		}
+		if len(anew) == 0 {
+			continue
+		}
+		g := by[key]
+		if g == nil {
+			g = &group{stretches: anew}
+			for _, s := range anew {
+				g.rows += s.live
+			}
+			by[key], all = g, append(all, g)
+		}
+		g.fields, g.bytes = append(g.fields, i), g.bytes+bytes
+	}
+	return all
+}
+
+// encodeAll reads groups of fields, without deleted rows, and writes them anew.
+func (o *output) encodeAll(ctx context.Context, groups []*group) error {
+	for _, g := range groups {
+		lanes := o.newLanes(ctx, g.fields)
+		err := o.encode(ctx, g, lanes)
+		if wrong := lanes.close(err != nil); wrong != nil {
+			err = wrong // which is why nothing more could be given to them
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode hands the rows of a group to its fields' lanes.
+func (o *output) encode(ctx context.Context, g *group, l *lanes) error {
+	for all := g.stretches; len(all) > 0; {
+		// A scan goes by the manifest's order, which need not be that of the ids.
+		n := 1
+		for n < len(all) && o.rank(all[n-1]) <= o.rank(all[n]) {
+			n++
+		}
+		if err := o.encodeSome(ctx, g, all[:n], l); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+// rank is where a stretch's fragment stands in the manifest.
+func (o *output) rank(s stretch) int { return o.order[o.frags[s.frag].GetId()] }
+
+func (o *output) encodeSome(ctx context.Context, g *group, all []stretch, l *lanes) error {
+	opts := scan.Options{StoredJSON: true, BatchBytes: o.limits.batch, ReadAhead: o.limits.ahead, Threads: o.limits.threads,
+		Rows: make(map[uint64][]scan.Range), Deleted: o.deletions(), Files: o.files.open}
+	for _, i := range g.fields {
 		opts.Columns = append(opts.Columns, o.shape.fields[i].name)
 	}
-	for _, f := range from {
-		opts.Fragments = append(opts.Fragments, f.GetId())
+	for _, s := range all {
+		id := o.frags[s.frag].GetId()
+		opts.Rows[id] = append(opts.Rows[id], scan.Range{From: s.from, To: s.to})
 	}
-	s, err := scan.Open(ctx, t, opts)
+	s, err := scan.Open(ctx, o.t, opts)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	// No batch holds rows of two fragments, and an error comes behind all rows that are before it.
-	at, end := first, first+liveRows(from[0])
+	// No batch holds rows of two ranges, and an error comes behind all rows that are before it.
+	at, credited := uint64(0), int64(0)
 	for {
-		for at == end && len(from) > 1 {
-			from = from[1:]
-			end += liveRows(from[0])
+		for len(all) > 1 && at == all[0].live {
+			all, at = all[1:], 0
 		}
+		frag := o.frags[all[0].frag].GetId()
 		b, err := s.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return &fragmentError{from[0].GetId(), err}
+			return &fragmentError{frag, err}
 		}
-		if at+uint64(b.NumRows()) > end {
+		n := uint64(b.NumRows())
+		if at+n > all[0].live {
 			err = fmt.Errorf("%w: it has more rows than the manifest says", datafile.ErrCorrupt)
 		}
-		for k, i := range fields {
-			if err != nil {
-				break
-			}
-			if err = o.encoders[i].append(b.Column(k), at); err != nil {
-				err = fmt.Errorf("encoding column %q: %w", o.shape.fields[i].name, err)
-			}
-		}
-		at += uint64(b.NumRows())
-		b.Release()
 		if err == nil {
-			err = o.shrink(fields, at)
-		}
-		if err != nil {
-			return &fragmentError{from[0].GetId(), err}
-		}
-	}
-	if at != end || len(from) > 1 {
-		return &fragmentError{from[0].GetId(), fmt.Errorf("%w: it has fewer rows than the manifest says", datafile.ErrCorrupt)}
-	}
-	return nil
-}
-
-// shrink writes what the fullest of the fields that are being encoded hold until all encoders together hold no more
-// than they may. All rows before row were given to these.
-func (o *output) shrink(fields []int, row uint64) error {
-	total := int64(0)
-	for _, e := range o.encoders {
-		if e != nil {
-			total += e.w.Held()
-		}
-	}
-	for total > encodeHeld {
-		fullest, most := -1, int64(0)
-		for _, i := range fields {
-			if n := o.encoders[i].w.Held(); n > most {
-				fullest, most = i, n
+			var columns []arrow.Array
+			if columns, err = o.moveBlobs(ctx, o.frags[all[0].frag], g.fields, b); err == nil {
+				err = l.give(ctx, columns, all[0].row+at, frag)
 			}
 		}
-		if fullest < 0 {
-			return nil
+		at += n
+		b.Release()
+		if err != nil {
+			return &fragmentError{frag, err}
 		}
-		if err := o.encoders[fullest].flush(row); err != nil {
-			return err
-		}
-		total -= most
+		credit := share64(g.bytes, n, g.rows)
+		credited += credit
+		o.done(credit)
+	}
+	if at != all[0].live || len(all) > 1 {
+		return &fragmentError{o.frags[all[0].frag].GetId(), fmt.Errorf("%w: it has fewer rows than the manifest says", datafile.ErrCorrupt)}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,6 +18,10 @@ type Facts struct {
 	Version uint64
 	// Fragments in ascending order of ids, which is the order of a scan.
 	Fragments []Fragment
+	// Own are the settings of the table itself, as Plan has them.
+	Own []string
+	// Refused says why nothing is to be done to the table; "" when that is for the fragments to say.
+	Refused string
 }
 
 // Fragment is what planning looks at.
@@ -25,7 +30,8 @@ type Fragment struct {
 	// Rows that are stored, deleted ones included.
 	Rows    uint64
 	Deleted uint64
-	// Bytes of its data files, 0 when the manifest does not say.
+	// Bytes of its data files: by the manifest, 0 when that does not say; once they have been looked at, of what is
+	// wanted of them.
 	Bytes int64
 	// Layout is equal for fragments that hold the same of those columns that can't be filled or encoded anew.
 	Layout string
@@ -34,15 +40,33 @@ type Fragment struct {
 	Kind    Kind
 	// seen: the files have been looked at; missing: one of them was not there.
 	seen, missing bool
+	// uncounted: how many of its rows are deleted is not known before it is seen.
+	uncounted bool
 	// agreed is what its pages and those of others have to agree on, once seen.
 	agreed string
-	// entry is what was looked at, and held what it holds of each top-level field.
-	entry *pb.DataFragment
-	held  []holding
+	// entry is what was looked at, counted the same with the numbers of rows that it does not say, and held
+	// what it holds of each top-level field.
+	entry, counted *pb.DataFragment
+	held           []holding
 }
 
 // live are the rows that are kept.
 func (f *Fragment) live() uint64 { return f.Rows - min(f.Deleted, f.Rows) }
+
+// kept is live for sums.
+func (f *Fragment) kept() int64 { return int64(min(f.live(), math.MaxInt64)) }
+
+// liveBytes are the bytes of those.
+func (f *Fragment) liveBytes() int64 {
+	return scale(f.Bytes, f.kept(), int64(min(f.Rows, math.MaxInt64)))
+}
+
+// encoded tells whether its rows have to be decoded and encoded, as far as is known: for what is deleted of them, for what the
+// new file can't hold of its pages, or because they are so few that pages are joined.
+func (f *Fragment) encoded() bool {
+	const small = 1 << 20 // of a column
+	return f.Deleted > 0 || f.Bytes < small*int64(max(1, len(f.held))) || slices.ContainsFunc(f.held, func(h holding) bool { return h.why != "" && h.ids != "" })
+}
 
 // FactsOf takes the facts that a manifest holds. What only the data files tell
 // is added by Survey.
@@ -54,8 +78,9 @@ func FactsOf(t *table.Table) Facts {
 	for _, frag := range t.Fragments() {
 		x := Fragment{ID: frag.GetId(), Rows: frag.GetPhysicalRows(), Deleted: frag.GetDeletionFile().GetNumDeletedRows()}
 		for _, d := range frag.GetFiles() {
-			x.Bytes += int64(d.GetFileSizeBytes())
+			x.Bytes = plus(x.Bytes, int64(min(d.GetFileSizeBytes(), math.MaxInt64)))
 		}
+		x.uncounted = frag.DeletionFile != nil && x.Deleted == 0
 		x.Layout = layoutOf(frag, sh)
 		x.Kind, x.Blocked = blockedBy(t, frag, live, cov, covErr, columns)
 		f.Fragments = append(f.Fragments, x)
@@ -74,12 +99,6 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if n := unknownIn(f); n != "" {
 		return Unsupported, "its entry has " + n + ", which this build does not know"
 	}
-	if f.GetPhysicalRows() == 0 {
-		return Unsupported, "its entry does not say how many rows it has"
-	}
-	if kind, reason := blockedByDeletions(f); reason != "" {
-		return kind, reason
-	}
 	if covErr != nil {
 		return Broken, covErr.Error()
 	}
@@ -94,44 +113,19 @@ func blockedBy(t *table.Table, f *pb.DataFragment, live map[int32]bool, cov []co
 	if _, err := table.LineageOf(f); err != nil {
 		return Unsupported, err.Error()
 	}
-	seen := make(map[int32]bool)
 	held := 0
 	for _, d := range f.GetFiles() {
-		if d.BaseId != nil {
-			return Unsupported, fmt.Sprintf("data file %s lies in base %d, outside the table", d.GetPath(), d.GetBaseId())
-		}
-		if v := table.DataFileVersion(d); v != t.FileVersion() {
-			return Unsupported, fmt.Sprintf("data file %s is of version %s in a table of %s", d.GetPath(), v, t.FileVersion())
+		if v := table.DataFileVersion(d); !v.Supported() {
+			return Unsupported, fmt.Sprintf("data file %s is of version %s; this build handles 2.0, 2.1 and 2.2", d.GetPath(), v)
 		}
 		for _, id := range d.GetFields() {
-			if !live[id] {
-				continue
+			if live[id] {
+				held++
 			}
-			if seen[id] {
-				return Unsupported, fmt.Sprintf("field %d is in two of its data files", id)
-			}
-			seen[id] = true
-			held++
 		}
 	}
 	if held == 0 {
 		return Unsupported, "it has no data file with a column of today's schema"
-	}
-	return Fine, ""
-}
-
-// blockedByDeletions says what about a fragment's deleted rows stands in the way of leaving them out.
-func blockedByDeletions(f *pb.DataFragment) (Kind, string) {
-	d := f.GetDeletionFile()
-	switch n := d.GetNumDeletedRows(); {
-	case d == nil:
-		return Fine, ""
-	case n == 0:
-		return Unsupported, "its entry does not say how many of its rows are deleted"
-	case n >= f.GetPhysicalRows():
-		return Unsupported, fmt.Sprintf("all of its %d rows are deleted, and nothing of it can be merged", n)
-	case d.BaseId != nil:
-		return Unsupported, fmt.Sprintf("its deletion file lies in base %d, outside the table", d.GetBaseId())
 	}
 	return Fine, ""
 }
@@ -143,7 +137,7 @@ func layoutOf(f *pb.DataFragment, sh *shape) string {
 	for _, d := range f.GetFiles() {
 		for _, id := range d.GetFields() {
 			if i, live := sh.top[id]; live {
-				held[i] = append(held[i], id)
+				held[i] = append(held[i], sh.spelled(id, table.DataFileVersion(d))...)
 			}
 		}
 	}
@@ -187,25 +181,20 @@ func coverageOf(t *table.Table) ([]covering, error) {
 	return cov, nil
 }
 
-// narrowKeys are the key types of dictionaries that may not hold the words of
-// several pages together.
-var narrowKeys = map[string]bool{"int8": true, "uint8": true, "int16": true, "uint16": true}
-
 // uncopyableColumn says which column of the schema stands in the way of copying
 // pages, and why; "" when none does.
 func uncopyableColumn(t *table.Table) string {
 	for _, f := range t.Manifest().GetFields() {
-		if table.MarkedBlob(f) != table.NoBlob {
-			return fmt.Sprintf("column %q holds blobs, whose bytes lie outside the pages", f.GetName())
+		if k, l := table.MarkedBlob(f), f.GetLogicalType(); k == table.BlobV1 && l != "large_binary" || k == table.BlobV2 && l != "struct" {
+			return fmt.Sprintf("column %q is marked as one of blobs, and is one of %s", f.GetName(), l)
 		}
-		// Readers miscount the values of an all-null page among others.
+		// Readers miscount the values of pages that differ in which levels hold nulls, and a file of one
+		// page each could take any memory to write.
 		if strings.HasPrefix(f.GetLogicalType(), "fixed_size_list:struct") {
-			return fmt.Sprintf("column %q is a fixed-size list of structs, whose pages can't be read together when one is all null", f.GetName())
+			return fmt.Sprintf("column %q is a fixed-size list of structs, whose pages can't be read together when they differ in where nulls are", f.GetName())
 		}
-		// dict:{values}:{keys}:{ordered}. Readers join the dictionaries of the
-		// pages that they read together, and fail when the keys run out.
-		if parts := strings.Split(f.GetLogicalType(), ":"); parts[0] == "dict" && len(parts) >= 3 && narrowKeys[parts[len(parts)-2]] {
-			return fmt.Sprintf("column %q is a dictionary with %s keys, which may not suffice for the words of several pages", f.GetName(), parts[len(parts)-2])
+		if name, most := keysOf(f); most > 0 && f.GetParentId() >= 0 {
+			return fmt.Sprintf("column %q is a dictionary with %s keys inside of another column, and they may not suffice for the words of several pages", f.GetName(), name)
 		}
 	}
 	return ""

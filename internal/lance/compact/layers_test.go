@@ -116,7 +116,7 @@ func TestLayers(t *testing.T) {
 		if err != nil || !due {
 			t.Errorf("%q: due %t, error %v", tt.fragments, due, err)
 		}
-		res, err := Run(t.Context(), k.s, Options{})
+		res, err := Run(t.Context(), k.s, Options{careful: true})
 		if err != nil || res.FragmentsAdded != 1 {
 			t.Errorf("%q: %+v, error %v", tt.fragments, res, err)
 			continue

@@ -1,11 +1,12 @@
 package compact
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -13,228 +14,150 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
-// output collects what a new data file holds while pages are written to it.
+// output is a new data file that is being written. Pages come in any order, and are put in that of their rows at the end.
 type output struct {
-	w     *datafile.Writer
-	shape *shape
-	// ways of each top-level field, from each of the fragments; nil where the file does not have it.
-	ways [][]way
-	// encoders of those that are not copied from all.
+	*inputs
+	pieces []piece
+	rows   uint64
+	// stretches of each top-level field; nil where the file does not have it.
+	stretches [][]stretch
+	// encoders of those that are not copied whole.
 	encoders []*encoder
 	// fields and columns are in the order of the schema.
 	fields  []int32
-	columns []*pb.ColumnMetadata
-	// order of the fragments in the manifest.
-	order map[uint64]int
-	// added is how many fragments were, and rows how many rows they gave.
-	added  int
-	rows   uint64
-	schema *pb.Schema
-	// agreed is what the pages of each field have to agree on.
-	agreed map[int32]string
-	// copied is told how many bytes were written.
-	copied func(int64)
+	schema  *pb.Schema
+	columns []*outColumn
+	blobs   *blobMover
+	// done is told, by one goroutine at a time, how many bytes of the sources are done with.
+	done func(bytes int64)
+
+	// mu is for the file and its columns' pages.
+	mu sync.Mutex
+	w  *datafile.Writer
 }
 
-// newOutput prepares a file for what fragments hold of each top-level field.
-func newOutput(t *table.Table, sh *shape, held [][]holding, w *datafile.Writer, copied func(int64)) (*output, error) {
-	o := &output{w: w, shape: sh, copied: copied, agreed: make(map[int32]string), ways: make([][]way, len(sh.fields)), encoders: make([]*encoder, len(sh.fields)), order: make(map[uint64]int)}
-	for i, f := range t.Fragments() {
-		o.order[f.GetId()] = i
+// outColumn is a column of a new file.
+type outColumn struct {
+	encoding *pb.Encoding
+	pages    []placedPage
+}
+
+// placedPage is a page with the row at which it begins, or one before it that nobody else's page has.
+type placedPage struct {
+	row  uint64
+	page *pb.ColumnMetadata_Page
+}
+
+// newOutput prepares a file of pieces of the inputs.
+func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64)) (*output, error) {
+	o := &output{inputs: in, pieces: pieces, w: w, done: done, stretches: make([][]stretch, len(in.shape.fields)), encoders: make([]*encoder, len(in.shape.fields))}
+	for _, p := range pieces {
+		o.rows += p.live
 	}
 	plain, err := column.Pack("/lance.encodings.ColumnEncoding", &pb.ColumnEncoding{Encoding: &pb.ColumnEncoding_Values{Values: new(emptypb.Empty)}})
 	if err != nil {
 		return nil, err
 	}
-	has, anew := make(map[int32]bool), make([]bool, len(sh.fields))
-	for i := range sh.fields {
-		f := &sh.fields[i]
-		of := make([]holding, len(held))
-		for k, h := range held {
-			of[k] = h[i]
+	has, anew := make(map[int32]bool), make([]bool, len(in.shape.fields))
+	held := make([]*holding, len(in.held))
+	for i := range in.shape.fields {
+		f := &in.shape.fields[i]
+		for k := range held {
+			held[k] = &in.held[k][i]
 		}
-		o.ways[i], anew[i] = waysOf(f, string(plain.GetDirect().GetEncoding()), of)
-		switch {
-		case anew[i]:
-			for _, id := range f.ids {
-				has[id] = true
-			}
-		case o.ways[i] != nil:
-			for _, id := range idsOf(of[0].ids) {
-				has[id] = true
-			}
+		o.stretches[i], anew[i] = stretchesOf(f, string(plain.GetDirect().GetEncoding()), pieces, in.stored, held, in.limits.join)
+		ids := f.ids
+		if !anew[i] && o.stretches[i] != nil {
+			ids = idsOf(held[pieces[0].frag].ids)
+		}
+		for _, id := range ids {
+			has[id] = o.stretches[i] != nil
 		}
 	}
-	for _, field := range t.Manifest().GetFields() {
+	for _, field := range in.t.Manifest().GetFields() {
 		if id := field.GetId(); has[id] {
-			c := new(pb.ColumnMetadata)
-			if anew[sh.top[id]] {
-				c.Encoding = plain
+			c := new(outColumn)
+			if anew[in.shape.top[id]] {
+				if c.encoding, err = in.shape.encodingOf(id, plain); err != nil {
+					return nil, err
+				}
 			}
 			o.fields, o.columns = append(o.fields, id), append(o.columns, c)
 		}
 	}
-	for i := range sh.fields {
+	for i := range in.shape.fields {
 		if anew[i] {
-			if o.encoders[i], err = newEncoder(o, &sh.fields[i]); err != nil {
+			if o.encoders[i], err = newEncoder(o, &in.shape.fields[i]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	o.schema = &pb.Schema{Fields: schemaOf(t.Manifest().GetFields(), has), Metadata: t.Manifest().GetSchemaMetadata()}
+	o.schema = &pb.Schema{Fields: schemaOf(in.t.Manifest().GetFields(), has), Metadata: in.t.Manifest().GetSchemaMetadata()}
 	return o, nil
 }
 
-// add puts the rows of fragments, which are all that newOutput was told of, one behind the other. An error about one
-// of them is a fragmentError.
-func (o *output) add(ctx context.Context, t *table.Table, from []*pb.DataFragment) error {
-	for len(from) > 0 {
-		anew := o.encodedOf(o.added)
-		n := 1
-		// A scan goes by the manifest's order, which need not be that of the ids.
-		for n < len(from) && len(anew) > 0 && slices.Equal(o.encodedOf(o.added+n), anew) && o.order[from[n-1].GetId()] < o.order[from[n].GetId()] {
-			n++
-		}
-		first := o.rows
-		for _, f := range from[:n] {
-			if err := o.copy(ctx, t, f); err != nil {
-				return &fragmentError{f.GetId(), err}
-			}
-			o.rows += liveRows(f)
-			o.added++
-		}
-		if len(anew) > 0 {
-			if err := o.encode(ctx, t, from[:n], anew, first); err != nil {
-				return err
-			}
-		}
-		from = from[n:]
-	}
-	return nil
-}
-
-// encodedOf are the top-level fields that are encoded from the i-th fragment.
-func (o *output) encodedOf(i int) (fields []int) {
-	for f, ways := range o.ways {
-		if ways != nil && ways[i] == encoded {
-			fields = append(fields, f)
+// write writes all pages. An error about one of the fragments is a fragmentError.
+func (o *output) write(ctx context.Context) error {
+	// What is encoded in any case is, while the rest is copied.
+	var now, later []int
+	for i, all := range o.stretches {
+		if slices.ContainsFunc(all, func(s stretch) bool { return s.way == pruned }) {
+			later = append(later, i)
+		} else {
+			now = append(now, i)
 		}
 	}
-	return fields
-}
-
-// copy copies those columns of the next fragment whose pages are copied.
-func (o *output) copy(ctx context.Context, t *table.Table, f *pb.DataFragment) error {
-	want := make(map[int32]bool)
-	for i, ways := range o.ways {
-		if ways == nil || ways[o.added] == encoded {
-			continue
-		}
-		if e := o.encoders[i]; e != nil {
-			if err := e.skip(o.rows, liveRows(f)); err != nil {
-				return err
-			}
-		}
-		for _, id := range o.fields {
-			want[id] = want[id] || o.shape.top[id] == i
-		}
-	}
-	if !slices.Contains(slices.Collect(maps.Values(want)), true) {
-		return nil
-	}
-	src, err := openSources(ctx, t, f, o.shape)
-	if err != nil {
+	groups := o.groups(now)
+	g, inner := errgroup.WithContext(ctx)
+	g.Go(func() error { return o.encodeAll(inner, groups) })
+	g.Go(func() error { return o.copyAll(inner) })
+	if err := g.Wait(); err != nil {
 		return err
 	}
-	defer src.Close()
-	for _, s := range src.files {
-		if err := o.addSource(ctx, s, want); err != nil {
-			return fmt.Errorf("copying %s: %w", table.DataName(s.entry), err)
-		}
-	}
-	for id, missing := range want {
-		if missing {
-			return fmt.Errorf("%w: field %d is in none of its files, but in the others'", errUncopyable, id)
-		}
-	}
-	return nil
+	return o.encodeAll(ctx, o.groups(later))
 }
 
-// liveRows are the rows of a fragment that are kept.
-func liveRows(f *pb.DataFragment) uint64 {
-	return f.GetPhysicalRows() - min(f.GetDeletionFile().GetNumDeletedRows(), f.GetPhysicalRows())
+// place gives a page its place in a column.
+func (o *output) place(column int, row uint64, p *pb.ColumnMetadata_Page) {
+	c := o.columns[column]
+	c.pages = append(c.pages, placedPage{row, p})
 }
 
-// addSource copies the pages of the wanted columns that a file holds, and notes that they were there.
-func (o *output) addSource(ctx context.Context, s *source, want map[int32]bool) error {
-	var columns []sourceColumn
-	for _, c := range s.columns {
-		if want[c.field] {
-			columns = append(columns, c)
-		}
-	}
-	if len(columns) == 0 {
-		return nil
-	}
-	if s.why != nil {
-		return s.why
-	}
-	m, err := o.copyBuffers(ctx, s, columns)
-	if err != nil {
-		return err
-	}
-	for _, c := range columns {
-		want[c.field] = false
-		to := slices.Index(o.fields, c.field)
-		from := s.Columns[c.index]
-		if c.why != nil {
-			return c.why
-		}
-		if c.agreed != "" && o.agreed[c.field] != "" && c.agreed != o.agreed[c.field] {
-			return fmt.Errorf("%w: column %d differs from the other files' in which levels hold nulls", errUncopyable, c.index)
-		}
-		if c.agreed != "" {
-			o.agreed[c.field] = c.agreed
-		}
-		if o.columns[to].Encoding == nil {
-			o.columns[to].Encoding = from.GetEncoding()
-		} else if !proto.Equal(o.columns[to].GetEncoding(), from.GetEncoding()) {
-			return fmt.Errorf("%w: column %d is encoded otherwise than in the other files", errUncopyable, c.index)
-		}
-		for _, p := range from.GetPages() {
-			q := proto.CloneOf(p)
-			for i, off := range q.BufferOffsets {
-				q.BufferOffsets[i] = m.move(off, q.BufferSizes[i])
+// metadata of the columns, with the pages in the order of their rows. Those of a struct's own column of 2.0 become one: it says
+// how many structs there are and nothing else, and readers want it said in one page.
+func (o *output) metadata() []*pb.ColumnMetadata {
+	var out []*pb.ColumnMetadata
+	for _, c := range o.columns {
+		slices.SortStableFunc(c.pages, func(a, b placedPage) int { return cmp.Compare(a.row, b.row) })
+		m := &pb.ColumnMetadata{Encoding: c.encoding}
+		header := false // the last page is one
+		for _, p := range c.pages {
+			was := header
+			kind, err := structHeader(p.page.GetEncoding())
+			header = err == nil && kind && len(p.page.GetBufferOffsets()) == 0
+			if n := len(m.Pages); header && was && proto.Equal(m.Pages[n-1].GetEncoding(), p.page.GetEncoding()) {
+				m.Pages[n-1].Length += p.page.GetLength()
+				continue
 			}
-			q.Priority += o.rows
-			if err := appendPage(o.columns[to], q); err != nil {
-				return err
-			}
+			m.Pages = append(m.Pages, p.page)
 		}
+		out = append(out, m)
 	}
-	return nil
+	return out
 }
 
-// finish publishes the file and makes its entry for a fragment.
-func (o *output) finish(ctx context.Context, t *table.Table, name string) (*pb.DataFile, error) {
-	for _, e := range o.encoders {
-		if e == nil {
-			continue
-		}
-		if err := e.flush(o.rows); err != nil {
-			return nil, err
-		}
-	}
+// finish publishes the file and makes its entry for a fragment; columns are what was written of it.
+func (o *output) finish(ctx context.Context, name string) (d *pb.DataFile, columns []*pb.ColumnMetadata, err error) {
+	columns = o.metadata()
 	major, minor := encoding.Footer(o.shape.version)
-	e, err := o.w.Finish(ctx, major, minor, &pb.FileDescriptor{Schema: o.schema, Length: o.rows}, o.columns)
+	e, err := o.w.Finish(ctx, major, minor, &pb.FileDescriptor{Schema: o.schema, Length: o.rows}, columns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	v := t.FileVersion()
-	d := &pb.DataFile{
+	v := o.t.FileVersion()
+	d = &pb.DataFile{
 		Path: name, Fields: o.fields,
 		FileMajorVersion: v.Major, FileMinorVersion: v.Minor,
 		FileSizeBytes: uint64(e.Size),
@@ -242,5 +165,5 @@ func (o *output) finish(ctx context.Context, t *table.Table, name string) (*pb.D
 	for i := range o.fields {
 		d.ColumnIndices = append(d.ColumnIndices, int32(i))
 	}
-	return d, nil
+	return d, columns, nil
 }

@@ -6,49 +6,55 @@ import (
 	"slices"
 )
 
-// maxTaskBytes is where a task ends however few its rows are: the size at which
-// Lance's own writer starts another file.
-const maxTaskBytes = 90 << 30
+// MakePlan decides what to merge (FORMAT A6). A fragment that is below the target and takes at most half of what a file may hold, or that
+// has many deleted rows, is merged with its neighbours when they are such, too, and their columns can go into one file; a run of
+// such fragments is cut into tasks by rows and bytes, and what is left at its end joins the last one. A fragment with many
+// deleted rows is also rewritten alone.
+//
+// A task leaves fewer fragments than it takes, or the same rows without deleted ones: so planning comes to an end, and what
+// a plan leads to is large enough as far as neighbours allow.
+func MakePlan(f Facts, p Policy) Plan { return makePlan(f, p, taken{}) }
 
-func (p Policy) target() uint64 {
-	if p.TargetRows <= 0 {
-		return DefaultTargetRows
+// makePlan is MakePlan for a run that has done some of its work already.
+func makePlan(f Facts, p Policy, done taken) Plan {
+	b := planner{Policy: p, before: "it is the first", plan: Plan{Own: f.Own}, words: make(vocabulary)}
+	if f.Refused != "" {
+		for i := range f.Fragments {
+			b.left(&f.Fragments[i], Unsupported, f.Refused)
+		}
+		return b.plan
 	}
-	return uint64(p.TargetRows)
-}
-
-// MakePlan decides what to merge (FORMAT A6). A fragment below the target, or with many deleted rows, is
-// merged with its neighbours when they are such, too, and their columns can go into one file; a run of such fragments is
-// cut as soon as the rows that a piece keeps reach the target, and what is left at its end joins the last
-// piece. A fragment with many deleted rows is also rewritten alone.
-func MakePlan(f Facts, p Policy) Plan {
-	b := planner{target: p.target(), before: "it is the first"}
 	for i := range f.Fragments {
 		b.add(&f.Fragments[i])
 	}
 	b.endRun("no fragment follows", "")
+	b.limit(done)
 	slices.SortFunc(b.plan.Left, func(a, b Left) int { return cmp.Compare(a.Fragment, b.Fragment) })
 	return b.plan
 }
 
 type planner struct {
-	target uint64
-	plan   Plan
+	Policy
+	plan Plan
+	// of are the fragments of each task.
+	of [][]*Fragment
 	// run is the current run of neighbours that may be merged.
 	run []*Fragment
+	// words of the run's dictionaries.
+	words vocabulary
 	// before says what stands before the run.
 	before string
 }
 
 func (b *planner) add(f *Fragment) {
+	enough := b.enough(f)
 	switch {
-	case f.Rows >= b.target && !mostlyDeleted(f):
+	case enough != "" && !b.due(f):
 		// Big enough: what would block it is of no interest.
-		reason := fmt.Sprintf("has %d rows, the target is %d", f.Rows, b.target)
 		if f.Deleted > 0 {
-			reason += fmt.Sprintf(", and only %d are deleted", f.Deleted)
+			enough += fmt.Sprintf(", and only %d are deleted", f.Deleted)
 		}
-		b.left(f, Fine, reason)
+		b.left(f, Fine, enough)
 		why := fmt.Sprintf("fragment %d is large enough", f.ID)
 		b.endRun(why, why)
 	case f.Blocked != "":
@@ -60,8 +66,25 @@ func (b *planner) add(f *Fragment) {
 			const differs = "fragment %d holds other columns than can be filled or encoded anew"
 			b.endRun(fmt.Sprintf(differs, f.ID), fmt.Sprintf(differs, b.run[n-1].ID))
 		}
+		if n := len(b.run); n > 0 && !b.words.fits(f) {
+			why := fmt.Sprintf("fragments %d and %d have more words than the keys of a dictionary tell apart", b.run[n-1].ID, f.ID)
+			b.endRun(why, why)
+		}
+		b.words.add(f)
 		b.run = append(b.run, f)
 	}
+}
+
+// enough says that a fragment is as large as one should be, and why; "" when it is not. Of those that are not, two always
+// go into one file.
+func (b *planner) enough(f *Fragment) string {
+	switch {
+	case f.Rows >= b.target():
+		return fmt.Sprintf("has %d rows, the target is %d", f.Rows, b.target())
+	case f.Bytes > b.maxBytes()/2:
+		return fmt.Sprintf("has %d rows, fewer than the target of %d, but takes %s, and a file should have %s at most", f.Rows, b.target(), sizeText(f.Bytes), sizeText(b.maxBytes()))
+	}
+	return ""
 }
 
 // alike tells whether two fragments hold the same in the same form of the columns of which they must, as
@@ -69,10 +92,6 @@ func (b *planner) add(f *Fragment) {
 func alike(a, b *Fragment) bool {
 	return a.Layout == b.Layout && (!a.seen || !b.seen || a.agreed == b.agreed)
 }
-
-// mostlyDeleted tells whether a fragment is worth rewriting for its deleted
-// rows alone: more than a tenth of them, Lance's default threshold.
-func mostlyDeleted(f *Fragment) bool { return f.Deleted*10 > f.Rows }
 
 func (b *planner) left(f *Fragment, k Kind, reason string) {
 	b.plan.Left = append(b.plan.Left, Left{Fragment: f.ID, Kind: k, Reason: reason})
@@ -82,77 +101,61 @@ func (b *planner) left(f *Fragment, k Kind, reason string) {
 // stands before the run that comes.
 func (b *planner) endRun(after, next string) {
 	run, before := b.run, b.before
-	b.run, b.before = nil, next
-	for _, piece := range cut(run, b.target) {
-		if len(piece) == 1 && !mostlyDeleted(piece[0]) {
+	b.run, b.words, b.before = nil, make(vocabulary), next
+	for _, piece := range b.cut(run) {
+		if f := piece.fragments[0]; len(piece.fragments) == 1 && !b.due(f) {
 			why := before + ", and " + after
 			if len(run) > 1 {
-				why = "with its neighbours it would be larger than a data file should be"
+				why = "with a neighbour it would be more than a run is to merge, " + b.limits()
 			}
-			b.left(piece[0], Fine, fmt.Sprintf("has %d rows and nothing to be merged with: %s", piece[0].Rows, why))
+			b.left(f, Fine, fmt.Sprintf("has %d rows and nothing to be merged with: %s", f.Rows, why))
 			continue
 		}
-		t, deleted := Task{}, uint64(0)
-		for _, f := range piece {
-			t.Fragments = append(t.Fragments, f.ID)
-			t.Rows += int64(f.live())
-			t.Bytes += f.Bytes
-			deleted += f.Deleted
-		}
-		// Fewer than there were, whatever the rows say: a task that leaves as
-		// many fragments as it found would be planned again for ever.
-		t.Outputs = max(1, min(int(uint64(t.Rows)/b.target), len(piece)-1))
-		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows, become %d of %d rows together", len(piece), b.target, t.Outputs, t.Rows)
-		switch {
-		case len(piece) == 1:
-			t.Reason = fmt.Sprintf("of its %d rows %d are deleted, more than a tenth", piece[0].Rows, deleted)
-		case deleted > 0:
-			t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows or with many deleted ones, become %d of %d rows together, without %d deleted ones",
-				len(piece), b.target, t.Outputs, t.Rows, deleted)
-		}
-		b.plan.Tasks = append(b.plan.Tasks, t)
+		b.plan.Tasks, b.of = append(b.plan.Tasks, b.task(piece.fragments)), append(b.of, piece.fragments)
 	}
 }
 
-// cut takes a run apart into the pieces that are merged together.
-func cut(run []*Fragment, target uint64) [][]*Fragment {
-	var pieces [][]*Fragment
-	var piece []*Fragment
-	var rows uint64
-	var bytes int64
-	joinable := false // the last piece was ended by its rows
-	flush := func(byRows bool) {
-		if len(piece) > 0 {
-			pieces = append(pieces, piece)
-		}
-		piece, rows, bytes, joinable = nil, 0, 0, byRows
-	}
-	for _, f := range run {
-		if len(piece) > 0 && bytes+f.Bytes > maxTaskBytes {
-			flush(false)
-		}
-		piece = append(piece, f)
-		rows, bytes = rows+f.live(), bytes+f.Bytes
-		if rows >= target {
-			flush(true)
-		}
-	}
-	if len(piece) == 0 {
-		return pieces
-	}
-	if n := len(pieces); n > 0 && joinable && sizeOf(pieces[n-1])+bytes <= maxTaskBytes {
-		pieces[n-1] = append(pieces[n-1], piece...)
-		return pieces
-	}
-	flush(false)
-	return pieces
-}
-
-func sizeOf(piece []*Fragment) (n int64) {
+// task makes one of neighbours.
+func (b *planner) task(piece []*Fragment) Task {
+	t, deleted := Task{}, uint64(0)
 	for _, f := range piece {
-		n += f.Bytes
+		t.Fragments = append(t.Fragments, f.ID)
+		t.Rows = plus(t.Rows, f.kept())
+		t.Bytes = plus(t.Bytes, f.Bytes)
+		deleted += f.Deleted
+		if f.encoded() {
+			t.Encoded = plus(t.Encoded, f.Bytes)
+		}
 	}
-	return n
+	t.Outputs = outputsOf(piece, b.target(), b.maxBytes())
+	switch {
+	case t.Rows == 0:
+		t.Reason = fmt.Sprintf("all rows of %d fragments are deleted", len(piece))
+	case len(piece) == 1:
+		t.Reason = fmt.Sprintf("of its %d rows %d are deleted, %s", piece[0].Rows, deleted, b.much())
+	case deleted > 0:
+		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows or with many deleted ones, become %d of %d rows together, without %d deleted ones",
+			len(piece), b.target(), len(t.Outputs), t.Rows, deleted)
+	default:
+		t.Reason = fmt.Sprintf("%d fragments, each below the target of %d rows, become %d of %d rows together", len(piece), b.target(), len(t.Outputs), t.Rows)
+	}
+	if uint64(len(t.Outputs)) > max(1, uint64(t.Rows)/b.target()) {
+		t.Reason += fmt.Sprintf(", as a file should have %s at most", sizeText(b.maxBytes()))
+	}
+	return t
+}
+
+// sizeText says a size as people read it.
+func sizeText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	f, prefix := float64(n)/unit, "KMGTPE"
+	for f >= unit {
+		f, prefix = f/unit, prefix[1:]
+	}
+	return fmt.Sprintf("%.1f %ciB", f, prefix[0])
 }
 
 // share deals the fragments of a task out to its output files, in order and
@@ -161,6 +164,9 @@ func share(rows []uint64, outputs int) [][]int {
 	var total uint64
 	for _, r := range rows {
 		total += r
+	}
+	if outputs == 0 {
+		return nil
 	}
 	shares := make([][]int, 0, outputs)
 	var cur []int

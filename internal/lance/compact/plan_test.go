@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -63,19 +62,19 @@ func TestPlanAsLance(t *testing.T) {
 		{"reaches the target exactly", fragmentsOf(500, 500, 500, 500), 1000, []task{{span(0, 1), 1}, {span(2, 3), 1}}},
 		{"the tail joins", fragmentsOf(500, 500, 10), 1000, []task{{span(0, 2), 1}}},
 		{"large ones between", fragmentsOf(1, 1, 5000, 1, 1, 1, 5000, 1), 1000, []task{{[]uint64{0, 1}, 1}, {[]uint64{3, 4, 5}, 1}}},
-		{"no rows at all", fragmentsOf(0, 0, 0), 1000, []task{{span(0, 2), 1}}},
+		{"no rows at all", fragmentsOf(0, 0, 0), 1000, []task{{span(0, 2), 0}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			plan := MakePlan(Facts{Fragments: tt.fs}, Policy{TargetRows: tt.target})
 			var got []task
 			for _, x := range plan.Tasks {
-				got = append(got, task{x.Fragments, x.Outputs})
+				got = append(got, task{x.Fragments, len(x.Outputs)})
 			}
 			if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 				t.Errorf("tasks %v, want %v", got, tt.want)
 			}
-			checkPlan(t, tt.fs, tt.target, plan)
+			checkPlan(t, tt.fs, Policy{TargetRows: tt.target}, plan)
 		})
 	}
 }
@@ -107,15 +106,15 @@ func TestPlanDeletions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		plan := MakePlan(Facts{Fragments: tt.fs}, Policy{TargetRows: 1000})
-		checkPlan(t, tt.fs, 1000, plan)
+		checkPlan(t, tt.fs, Policy{TargetRows: 1000}, plan)
 		got := ""
 		for _, x := range plan.Tasks {
-			got += fmt.Sprint([]any{x.Fragments, x.Outputs, x.Rows})
+			got += fmt.Sprint([]any{x.Fragments, len(x.Outputs), x.Rows})
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
-		checkConverges(t, tt.fs, 1000, maxPasses)
+		checkConverges(t, tt.fs, Policy{TargetRows: 1000}, maxPasses)
 	}
 }
 
@@ -164,14 +163,15 @@ func TestPlanReasons(t *testing.T) {
 			{0, Fine, []string{"10 rows", "fragment 1 holds other columns"}}, {1, Fine, []string{"20 rows", "fragment 0 holds other columns"}}}},
 		{"other columns in the middle", layout(fragmentsOf(10, 10, 20, 30, 30), 2), 2, []left{
 			{2, Fine, []string{"20 rows", "fragment 1 holds other columns", "fragment 3 holds other columns"}}}},
-		{"too many bytes", huge(fragmentsOf(10, 10), 80, 80), 0, []left{
-			{0, Fine, []string{"larger than a data file should be"}}, {1, Fine, []string{"larger than a data file should be"}}}},
-		{"too many bytes for the third", huge(fragmentsOf(10, 10, 10), 40, 40, 40), 1, []left{{2, Fine, []string{"larger than a data file should be"}}}},
+		{"enough bytes", huge(fragmentsOf(10, 10), 80, 46), 0, []left{
+			{0, Fine, []string{"10 rows", "80.0 GiB", "90.0 GiB"}}, {1, Fine, []string{"46.0 GiB"}}}},
+		{"enough bytes for one", huge(fragmentsOf(10, 10, 10), 40, 46, 40), 0, []left{
+			{0, Fine, []string{"fragment 1 is large enough"}}, {1, Fine, nil}, {2, Fine, []string{"fragment 1 is large enough"}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			plan := MakePlan(Facts{Fragments: tt.fs}, Policy{TargetRows: 1000})
-			checkPlan(t, tt.fs, 1000, plan)
+			checkPlan(t, tt.fs, Policy{TargetRows: 1000}, plan)
 			if len(plan.Tasks) != tt.tasks || len(plan.Left) != len(tt.want) {
 				t.Fatalf("tasks %v, left %v", plan.Tasks, plan.Left)
 			}
@@ -188,168 +188,160 @@ func TestPlanReasons(t *testing.T) {
 	}
 }
 
-// A task ends before it gets too large, and the tail does not join one that is.
+// Tasks are cut by bytes, too, and so are their outputs.
 func TestPlanBytes(t *testing.T) {
-	fs := fragmentsOf(times(10, 10)...)
-	for i := range fs {
-		fs[i].Bytes = 30 << 30
+	sized := func(rows uint64, bytes ...int64) []Fragment {
+		fs := fragmentsOf(times(len(bytes), rows)...)
+		for i := range fs {
+			fs[i].Bytes = bytes[i]
+		}
+		return fs
 	}
+	deleted := func(fs []Fragment, i int, n uint64) []Fragment {
+		fs[i].Deleted = n
+		return fs
+	}
+	tests := []struct {
+		name string
+		fs   []Fragment
+		want string // fragments and outputs of the tasks
+	}{
+		{"room for all", sized(10, 300, 300, 300), "[0 1 2] [30]"},
+		{"half a file each", sized(10, 500, 500, 500, 500), "[0 1] [20][2 3] [20]"},
+		{"more than half", sized(10, 501, 501), ""},
+		{"as full as can be", sized(10, 300, 300, 300, 300, 300, 300), "[0 1 2] [30][3 4 5] [30]"},
+		{"the tail joins", sized(10, 400, 400, 400), "[0 1 2] [15 15]"},
+		{"the tail joins what is nearly full", sized(100, 330, 330, 330, 30), "[0 1 2 3] [155 245]"},
+		{"between large ones", sized(10, 600, 100, 100, 600), "[1 2] [20]"},
+		{"a row is not cut", sized(1, 500, 500, 500, 500, 500), "[0 1] [2][2 3 4] [2 1]"},
+		{"rows wider than a file", deleted(sized(4, 8000), 0, 1), "[0] [1 1 1]"},
+		{"two thirds of a file a row", deleted(sized(10, 6600), 0, 2), "[0] [1 1 1 1 1 1 1 1]"},
+		{"a third of a file a row", deleted(sized(12, 4000), 0, 2), "[0] [3 3 3 1]"},
+		{"one large one without its deleted rows", deleted(sized(3000, 5500), 0, 600), "[0] [480 480 480 480 480]"},
+		{"rows decide", deleted(sized(5000, 3000), 0, 1000), "[0] [1000 1000 1000 1000]"},
+		{"size not known", sized(10, 0, 0, 0), "[0 1 2] [30]"},
+	}
+	for _, tt := range tests {
+		p := Policy{TargetRows: 1000, MaxBytes: 1000}
+		plan := MakePlan(Facts{Fragments: tt.fs}, p)
+		checkPlan(t, tt.fs, p, plan)
+		got := ""
+		for _, x := range plan.Tasks {
+			got += fmt.Sprint(x.Fragments, " ", x.Outputs)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		checkConverges(t, tt.fs, p, maxPasses)
+	}
+	// Rows in one place are wider than elsewhere.
+	fs := fragmentsOf(10, 5100)
+	fs[0].Bytes, fs[1].Bytes, fs[1].Deleted = 490, 2400, 600
+	if plan := MakePlan(Facts{Fragments: fs}, Policy{TargetRows: 1000, MaxBytes: 1000}); fmt.Sprint(plan.Tasks[0].Outputs) != "[50 1078 1128 1127 1127]" {
+		t.Errorf("outputs %v", plan.Tasks[0].Outputs)
+	}
+	// A limit that makes no sense makes no more files than can be handled.
+	fs = fragmentsOf(1_000_000)
+	fs[0].Bytes, fs[0].Deleted = 1<<40, 500_000
+	plan := MakePlan(Facts{Fragments: fs}, Policy{MaxBytes: 1})
+	if checkPlan(t, fs, Policy{MaxBytes: 1}, plan); len(plan.Tasks[0].Outputs) != maxOutputs {
+		t.Errorf("%d outputs", len(plan.Tasks[0].Outputs))
+	}
+}
+
+// What lies with few rows of a fragment is cut inside of it.
+func TestPlanCutsInside(t *testing.T) {
+	fs := fragmentsOf(2500)
+	fs[0].Deleted = 500
 	plan := MakePlan(Facts{Fragments: fs}, Policy{TargetRows: 1000})
-	checkPlan(t, fs, 1000, plan)
-	if len(plan.Tasks) != 3 || len(plan.Left) != 1 {
-		t.Errorf("tasks %v, left %v", plan.Tasks, plan.Left)
+	if len(plan.Tasks) != 1 || fmt.Sprint(plan.Tasks[0].Outputs) != "[1000 1000]" {
+		t.Errorf("tasks %+v", plan.Tasks)
 	}
-	fs = fragmentsOf(600, 600, 100, 100)
-	for i := range fs {
-		fs[i].Bytes = 40 << 30
-	}
-	plan = MakePlan(Facts{Fragments: fs}, Policy{TargetRows: 1000})
-	checkPlan(t, fs, 1000, plan)
-	if fmt.Sprint(plan.Tasks[0].Fragments, plan.Tasks[1].Fragments) != "[0 1] [2 3]" {
-		t.Errorf("tasks %v", plan.Tasks)
+	checkConverges(t, fs, Policy{TargetRows: 1000}, 1)
+	fs[0].Deleted = 2500
+	if plan = MakePlan(Facts{Fragments: fs}, Policy{}); len(plan.Tasks) != 1 || len(plan.Tasks[0].Outputs) != 0 {
+		t.Errorf("all rows deleted: %+v", plan.Tasks)
 	}
 }
 
-// checkPlan holds a plan against what every plan promises.
-func checkPlan(t *testing.T, fs []Fragment, target int64, plan Plan) {
-	t.Helper()
-	if target <= 0 {
-		target = DefaultTargetRows
+// How much one run may merge.
+func TestPlanLimits(t *testing.T) {
+	const waits, much = "waits for another run", "more than a run is to merge"
+	tests := []struct {
+		name string
+		p    Policy
+		want string // the tasks
+		left string // the first that is left
+	}{
+		{"no limit", Policy{}, "[0 1 2][3 4 5][6 7 8 9]", ""},
+		{"four fragments", Policy{MaxSourceFragments: 4}, "[0 1 2]", waits},
+		{"700 rows", Policy{MaxSourceRows: 700}, "[0 1 2]", waits},
+		{"all of them", Policy{MaxSourceFragments: 10, MaxSourceRows: 2000, MaxSourceBytes: 20_000}, "[0 1 2][3 4 5][6 7 8 9]", ""},
+		{"one less", Policy{MaxSourceFragments: 9}, "[0 1 2][3 4 5]", waits},
+		{"few at a time", Policy{MaxSourceFragments: 2}, "[0 1]", waits},
+		{"few bytes", Policy{MaxSourceBytes: 4000}, "[0 1]", waits},
+		{"none goes with another", Policy{MaxSourceRows: 399}, "", much},
 	}
-	at := make(map[uint64]int)
-	for i, f := range fs {
-		at[f.ID] = i
-	}
-	seen := make(map[uint64]int)
-	for _, x := range plan.Left {
-		seen[x.Fragment]++
-		if x.Reason == "" {
-			t.Errorf("fragment %d is left without a reason", x.Fragment)
+	for _, tt := range tests {
+		tt.p.TargetRows = 500
+		fs := fragmentsOf(times(10, 200)...)
+		plan := MakePlan(Facts{Fragments: fs}, tt.p)
+		checkPlan(t, fs, tt.p, plan)
+		got := ""
+		for _, x := range plan.Tasks {
+			got += fmt.Sprint(x.Fragments)
 		}
-	}
-	last := -1
-	for _, x := range plan.Tasks {
-		alone := len(x.Fragments) == 1 && mostlyDeleted(&fs[at[x.Fragments[0]]])
-		if x.Outputs < 1 || x.Outputs >= len(x.Fragments) && !alone || x.Reason == "" {
-			t.Errorf("task %+v", x)
+		if got != tt.want {
+			t.Errorf("%s: tasks %s, want %s", tt.name, got, tt.want)
 		}
-		var rows, bytes int64
-		for i, id := range x.Fragments {
-			seen[id]++
-			pos, ok := at[id]
-			if !ok || pos <= last || i > 0 && pos != last+1 {
-				t.Errorf("task %v: fragment %d is not the next one", x.Fragments, id)
-			}
-			last = pos
-			f := fs[pos]
-			rows, bytes = rows+int64(f.live()), bytes+f.Bytes
-			if f.Blocked != "" || f.Layout != fs[at[x.Fragments[0]]].Layout || f.Rows >= uint64(target) && f.Deleted == 0 {
-				t.Errorf("task %v: fragment %+v is none of it", x.Fragments, f)
-			}
+		if tt.left != "" {
+			says(t, plan.Left[0].Reason, tt.left)
 		}
-		if rows != x.Rows || bytes != x.Bytes || bytes > maxTaskBytes {
-			t.Errorf("task %+v: %d rows, %d bytes", x, rows, bytes)
-		}
+		checkConverges(t, fs, tt.p, maxPasses)
 	}
-	for _, f := range fs {
-		if seen[f.ID] != 1 {
-			t.Errorf("fragment %d is in the plan %d times", f.ID, seen[f.ID])
-		}
+	// What no run may do does not keep others from what comes behind it.
+	fs := fragmentsOf(900, 200, 200)
+	fs[0].Deleted = 500
+	p := Policy{TargetRows: 800, MaxSourceRows: 390}
+	plan := MakePlan(Facts{Fragments: fs}, p)
+	if len(plan.Tasks) != 0 {
+		t.Errorf("tasks %+v", plan.Tasks)
 	}
-	if len(seen) != len(fs) {
-		t.Errorf("%d fragments in the plan of %d", len(seen), len(fs))
+	p.MaxSourceRows = 400
+	if plan = MakePlan(Facts{Fragments: fs}, p); len(plan.Tasks) != 1 || plan.Tasks[0].Fragments[0] != 0 {
+		t.Errorf("tasks %+v", plan.Tasks)
 	}
+	p.MaxSourceRows, p.MaxSourceBytes = 0, 8000
+	if plan = MakePlan(Facts{Fragments: fs}, p); len(plan.Tasks) != 1 || fmt.Sprint(plan.Tasks[0].Fragments) != "[1 2]" {
+		t.Errorf("tasks %+v", plan.Tasks)
+	}
+	says(t, plan.Left[0].Reason, "rewriting it", much, "8000 bytes")
 }
 
-// carryOut makes the fragments that a plan leads to.
-func carryOut(t *testing.T, fs []Fragment, plan Plan) []Fragment {
-	t.Helper()
-	byID := make(map[uint64]Fragment)
-	next := uint64(0)
-	for _, f := range fs {
-		byID[f.ID] = f
-		next = max(next, f.ID+1)
+// When deleted rows are reason enough.
+func TestPlanThreshold(t *testing.T) {
+	tests := []struct {
+		p       Policy
+		deleted uint64
+		due     bool
+	}{
+		{Policy{}, 100, false}, {Policy{}, 101, true}, {Policy{}, 0, false},
+		{Policy{KeepDeleted: true}, 1000, false},
+		{Policy{KeepDeleted: true, Threshold: 0.01}, 500, false},
+		{Policy{Threshold: AnyDeleted}, 1, true}, {Policy{Threshold: AnyDeleted}, 0, false},
+		{Policy{Threshold: 0.3}, 300, false}, {Policy{Threshold: 0.3}, 301, true},
+		{Policy{Threshold: 0.7}, 700, false}, {Policy{Threshold: 0.7}, 701, true},
+		{Policy{Threshold: 1}, 1000, false}, {Policy{Threshold: 7}, 1000, false},
 	}
-	var added []Fragment
-	for _, x := range plan.Tasks {
-		var rows []uint64
-		for _, id := range x.Fragments {
-			x := byID[id]
-			rows = append(rows, x.live())
+	for _, tt := range tests {
+		fs := fragmentsOf(1000)
+		fs[0].Deleted = tt.deleted
+		tt.p.TargetRows = 1000
+		plan := MakePlan(Facts{Fragments: fs}, tt.p)
+		checkPlan(t, fs, tt.p, plan)
+		if due := len(plan.Tasks) > 0; due != tt.due {
+			t.Errorf("%+v, %d deleted: %+v", tt.p, tt.deleted, plan)
 		}
-		for _, part := range share(rows, x.Outputs) {
-			f := Fragment{ID: next, Layout: byID[x.Fragments[0]].Layout}
-			next++
-			for _, i := range part {
-				f.Rows += rows[i]
-				f.Bytes += byID[x.Fragments[i]].Bytes
-			}
-			added = append(added, f)
-		}
-		for _, id := range x.Fragments {
-			delete(byID, id)
-		}
-	}
-	var out []Fragment
-	for _, f := range fs {
-		if _, ok := byID[f.ID]; ok {
-			out = append(out, f)
-		}
-	}
-	return append(out, added...)
-}
-
-// checkConverges plans until nothing is left to do, which must take at most so many passes.
-func checkConverges(t *testing.T, fs []Fragment, target int64, passes int) {
-	t.Helper()
-	var trace []string
-	for pass := 0; ; pass++ {
-		plan := MakePlan(Facts{Fragments: fs}, Policy{TargetRows: target})
-		checkPlan(t, fs, target, plan)
-		if len(plan.Tasks) == 0 {
-			return
-		}
-		if pass == passes {
-			t.Fatalf("still something to do after %d passes: %s", pass, strings.Join(trace, "\n"))
-		}
-		trace = append(trace, fmt.Sprint(len(fs), " fragments, ", len(plan.Tasks), " tasks"))
-		after := carryOut(t, fs, plan)
-		if len(after) > len(fs) || len(after) == len(fs) && deletedIn(after) >= deletedIn(fs) {
-			t.Fatalf("%d fragments become %d", len(fs), len(after))
-		}
-		fs = after
-	}
-}
-
-// deletedIn counts deleted rows.
-func deletedIn(fs []Fragment) (n uint64) {
-	for _, f := range fs {
-		n += f.Deleted
-	}
-	return n
-}
-
-func TestPlanConverges(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	rounds := 2000
-	if full {
-		rounds = 100_000
-	}
-	for range rounds {
-		var fs []Fragment
-		id := uint64(0)
-		for range rng.IntN(60) {
-			id += 1 + uint64(rng.IntN(3))
-			f := Fragment{ID: id, Rows: uint64(rng.IntN(1500)), Layout: fmt.Sprint(rng.IntN(8) / 7), Bytes: int64(rng.IntN(30)) << 30}
-			if rng.IntN(10) == 0 {
-				f.Blocked = "of a test"
-			}
-			if rng.IntN(4) == 0 && f.Rows > 1 {
-				f.Deleted = rng.Uint64N(1 + rng.Uint64N(f.Rows))
-			}
-			fs = append(fs, f)
-		}
-		checkConverges(t, fs, int64(1+rng.IntN(2000)), maxPasses)
 	}
 }
 
@@ -396,39 +388,4 @@ func TestShare(t *testing.T) {
 			t.Errorf("share(%v, %d) = %v", rows, outputs, shares)
 		}
 	}
-}
-
-// Each byte of the input is a fragment.
-func FuzzMakePlan(f *testing.F) {
-	f.Add([]byte{1, 2, 3}, int64(1000))
-	f.Add([]byte{200, 3, 7, 200, 1, 1, 1, 129, 64, 64}, int64(500))
-	f.Add([]byte{}, int64(-1))
-	for _, name := range fixtures(f) {
-		var b []byte
-		for _, x := range FactsOf(open(f, dirStore(f, fixtureRoot+"/"+name))).Fragments {
-			b = append(b, byte(x.Rows))
-		}
-		f.Add(b, int64(100))
-	}
-	f.Fuzz(func(t *testing.T, b []byte, target int64) {
-		var fs []Fragment
-		for i, x := range b {
-			v := Fragment{ID: uint64(i) * 3, Rows: uint64(x&0x3f) << (x >> 6 * 5), Bytes: int64(x) << 28, Layout: "0"}
-			switch x % 11 {
-			case 3:
-				v.Blocked = "of a test"
-			case 5:
-				v.Layout = "1"
-			case 7:
-				v.Deleted = v.Rows / uint64(1+x%13)
-				if v.Deleted == v.Rows {
-					v.Blocked = "has no rows but deleted ones"
-				}
-			}
-			fs = append(fs, v)
-		}
-		// Fragments of two layouts that take turns are merged one at a time, since
-		// what is made of them comes where others of their layout are.
-		checkConverges(t, fs, target, len(fs))
-	})
 }

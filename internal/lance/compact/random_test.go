@@ -169,7 +169,7 @@ func TestRandomTables(t *testing.T) {
 			k.fragment(rows, files...)
 		}
 		k.done()
-		merged += runTwice(t, k.s, int64(1+k.rng.IntN(150))).FragmentsRemoved
+		merged += runTwice(t, k.s, Options{careful: true, Policy: Policy{TargetRows: int64(1 + k.rng.IntN(150))}}).FragmentsRemoved
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -180,7 +180,7 @@ func TestRandomTables(t *testing.T) {
 	}
 }
 
-// Why fragments are left alone, as far as the manifest tells.
+// Why fragments are left alone, as far as the manifest and a look at the files tell.
 func TestFacts(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -192,19 +192,19 @@ func TestFacts(t *testing.T) {
 		{"all deleted", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.DeletionFile = &pb.DeletionFile{NumDeletedRows: 10}
 			return nil
-		}, Unsupported, "all of its 10 rows are deleted"},
+		}, Broken, "_deletions/1-0-0.arrow: object not found"},
 		{"deletions in another base", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.DeletionFile = &pb.DeletionFile{NumDeletedRows: 3, BaseId: proto.Uint32(2)}
 			return nil
-		}, Unsupported, "base 2"},
+		}, Broken, "base 2"},
 		{"deletions not counted", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.DeletionFile = &pb.DeletionFile{}
 			return nil
-		}, Unsupported, "deleted"},
+		}, Broken, "_deletions/1-0-0.arrow: object not found"},
 		{"rows not counted", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.PhysicalRows = 0
 			return nil
-		}, Unsupported, "how many rows"},
+		}, Fine, ""},
 		{"index", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			return []*pb.IndexMetadata{{Name: "other", FragmentBitmap: bitmapOf(t, 7)}, {Name: "mine", FragmentBitmap: bitmapOf(t, 1)}}
 		}, Unsupported, `index "mine"`},
@@ -237,15 +237,19 @@ func TestFacts(t *testing.T) {
 		{"another base", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.Files[0].BaseId = proto.Uint32(0)
 			return nil
-		}, Unsupported, "base 0"},
+		}, Broken, "base 0"},
 		{"another file version", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.Files[0].FileMinorVersion = 2
 			return nil
-		}, Unsupported, "version 2.2"},
+		}, Broken, "version 2.1, the manifest 2.2"},
+		{"a file version that is not known", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
+			f.Files[0].FileMinorVersion = 3
+			return nil
+		}, Unsupported, "version 2.3"},
 		{"a field twice", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.Files = append(f.Files, k.file(10, 1))
 			return nil
-		}, Unsupported, "field 1"},
+		}, Fine, ""},
 		{"a field twice, one of them superseded", func(k *maker, f *pb.DataFragment) []*pb.IndexMetadata {
 			f.Files = []*pb.DataFile{k.file(10, 0, -2), k.file(10, 1)}
 			return nil
@@ -278,13 +282,17 @@ func TestFacts(t *testing.T) {
 			f := k.fragment(10, k.file(10, 1, 0))
 			indices := tt.alter(k, f)
 			tab := k.done(indices...)
-			got := FactsOf(tab).Fragments[1]
+			facts, _, err := Survey(t.Context(), tab, Policy{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := facts.Fragments[1]
 			if got.Kind != tt.kind || (got.Blocked != "") != (tt.says != "") {
 				t.Errorf("%+v", got)
 			}
 			says(t, got.Blocked, tt.says)
 			// What is blocked is not merged, and nothing is written.
-			res, err := Run(t.Context(), k.s, Options{})
+			res, err := Run(t.Context(), k.s, Options{careful: true})
 			if err != nil || res.Changed != (tt.says == "") {
 				t.Errorf("%+v, error %v", res, err)
 			}
@@ -325,7 +333,7 @@ func TestFragmentsOutOfOrder(t *testing.T) {
 	f := k.m.Fragments
 	f[0], f[1], f[2], f[3] = f[2], f[0], f[3], f[1]
 	k.done()
-	res, err := Run(t.Context(), k.s, Options{Policy: Policy{TargetRows: 10}})
+	res, err := Run(t.Context(), k.s, Options{careful: true, Policy: Policy{TargetRows: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

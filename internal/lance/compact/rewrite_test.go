@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -84,7 +84,7 @@ func TestRewriteFixtures(t *testing.T) {
 				gone += f.GetDeletionFile().GetNumDeletedRows()
 				layouts[fmt.Sprint(f.GetFiles()[0].GetFields(), len(f.GetFiles()))] = true
 			}
-			res := runTwice(t, s, 0)
+			res := runTwice(t, s, Options{})
 			if r := leftFor(res.Plan, Unsupported); len(r) > 0 {
 				if !strings.Contains(r[0], "index") {
 					t.Errorf("%s, version %d: left: %v", name, v, r)
@@ -121,7 +121,7 @@ func TestRewriteTypes(t *testing.T) {
 			first := open(t, s).Fragments()[0].GetId()
 			n := deleteRows(t, s, func(f *pb.DataFragment, row uint32) bool { return row%every == 1 && (every == 2 || f.GetId() == first) })
 			before := open(t, s)
-			res := runTwice(t, s, 0)
+			res := runTwice(t, s, Options{})
 			if n == 0 || res.FragmentsRemoved != len(before.Fragments()) || len(open(t, s).Fragments()) != 1 {
 				t.Errorf("%s: %d rows deleted, %+v", name, n, res)
 			}
@@ -144,7 +144,7 @@ func TestRewriteFills(t *testing.T) {
 					}
 				}
 			})
-			if res := runTwice(t, s, 0); res.FragmentsRemoved != 3 || res.FragmentsAdded != 1 {
+			if res := runTwice(t, s, Options{}); res.FragmentsRemoved != 3 || res.FragmentsAdded != 1 {
 				t.Errorf("%s, %d: %+v", name, k, res)
 			}
 		}
@@ -168,7 +168,7 @@ func TestRewriteMatrix(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
-			res := runTwice(t, s, 0)
+			res := runTwice(t, s, Options{})
 			for _, l := range res.Plan.Left {
 				if l.Kind == Broken {
 					t.Errorf("left %+v", l)
@@ -235,60 +235,99 @@ func TestRefusedOnTheWay(t *testing.T) {
 	}
 }
 
-func TestWays(t *testing.T) {
+func TestStretches(t *testing.T) {
 	const plain = "values"
-	h := func(ids, why, agreed string) holding { return holding{ids, why, agreed, plain} }
-	odd := holding{ids: "1", encodings: "otherwise"}
+	big := []unit{{100, joinBelow, joinBelow}}
+	h := func(ids, why, agreed string, units ...unit) *holding {
+		if units == nil {
+			units = big
+		}
+		return &holding{ids: ids, why: why, agreed: agreed, encodings: plain, units: units}
+	}
+	none := &holding{}
+	odd := &holding{ids: "1", encodings: "otherwise", units: big}
+	three := []unit{{10, joinBelow, joinBelow}, {60, joinBelow, joinBelow}, {100, joinBelow, joinBelow}}
+	small := []unit{{100, joinBelow - 1, joinBelow}}
+	mixed := []unit{{10, 5, 5}, {60, joinBelow, joinBelow}, {90, 5, 5}, {100, 5, 5}}
 	tests := []struct {
 		name string
 		ids  []int32
 		must bool
-		held []holding
-		want string
+		held []*holding
+		gone []uint32 // of the first fragment
+		cut  []int64
+		want string // way:fragment:from-to of each stretch, | between files
 	}{
-		{"all alike", []int32{1}, false, []holding{h("1", "", ""), h("1", "", "")}, "[0 0] false"},
-		{"none", []int32{1}, false, []holding{h("", "", ""), h("", "deleted", "")}, "[] false"},
-		{"one deleted", []int32{1}, false, []holding{h("1", "", ""), h("1", "deleted", ""), h("1", "", "")}, "[0 1 0] true"},
-		{"one without", []int32{1}, false, []holding{h("1", "", ""), h("", "", "")}, "[0 1] true"},
-		{"a part, all alike", []int32{1, 2}, false, []holding{h("1", "", ""), h("1", "", "")}, "[0 0] false"},
-		{"a part and all", []int32{1, 2}, false, []holding{h("1", "", ""), h("1 2", "", "")}, "[1 0] true"},
-		{"two parts", []int32{1, 2}, false, []holding{h("1", "", ""), h("2", "", "")}, "[1 1] true"},
-		{"agreed", []int32{1}, true, []holding{h("1", "", "a"), h("1", "", ""), h("1", "", "a")}, "[0 0 0] false"},
-		{"not agreed", []int32{1}, true, []holding{h("1", "", "a"), h("1", "", "b")}, "[1 1] true"},
-		{"agreed, one deleted", []int32{1}, true, []holding{h("1", "", "a"), h("1", "deleted", "a")}, "[1 1] true"},
-		{"all encoded otherwise", []int32{1}, false, []holding{odd, odd}, "[0 0] false"},
-		{"one encoded otherwise", []int32{1}, false, []holding{odd, h("1", "", "")}, "[1 0] true"},
+		{"all alike", []int32{1}, false, []*holding{h("1", "", ""), h("1", "", "")}, nil, nil, "c0:0-100 c1:0-100"},
+		{"none", []int32{1}, false, []*holding{none, none}, nil, nil, ""},
+		{"one that can't be copied", []int32{1}, false, []*holding{h("1", "", ""), h("1", "odd", ""), h("1", "", "")}, nil, nil, "c0:0-100 e1:0-100 c2:0-100 +"},
+		{"one without", []int32{1}, false, []*holding{h("1", "", ""), none}, nil, nil, "c0:0-100 e1:0-100 +"},
+		{"a part, all alike", []int32{1, 2}, false, []*holding{h("1", "", ""), h("1", "", "")}, nil, nil, "c0:0-100 c1:0-100"},
+		{"a part and all", []int32{1, 2}, false, []*holding{h("1", "", ""), h("1 2", "", "")}, nil, nil, "e0:0-100 c1:0-100 +"},
+		{"two parts", []int32{1, 2}, false, []*holding{h("1", "", ""), h("2", "", "")}, nil, nil, "e0:0-100 e1:0-100 +"},
+		{"agreed", []int32{1}, true, []*holding{h("1", "", "a"), h("1", "", ""), h("1", "", "a")}, nil, nil, "c0:0-100 c1:0-100 c2:0-100"},
+		{"not agreed", []int32{1}, true, []*holding{h("1", "", "a"), h("1", "", "b")}, nil, nil, "e0:0-100 e1:0-100 +"},
+		{"agreed, one deleted", []int32{1}, true, []*holding{h("1", "", "a"), h("1", "", "a")}, []uint32{3}, nil, "e0:0-100 e1:0-100 +"},
+		{"all encoded otherwise", []int32{1}, false, []*holding{odd, odd}, nil, nil, "c0:0-100 c1:0-100"},
+		{"one encoded otherwise", []int32{1}, false, []*holding{odd, h("1", "", "")}, nil, nil, "e0:0-100 c1:0-100 +"},
+		{"one row deleted", []int32{1}, false, []*holding{h("1", "", "", three...)}, []uint32{30}, nil, "c0:0-10 p0:10-60 c0:60-100 +"},
+		{"a page deleted", []int32{1}, false, []*holding{h("1", "", "", three...)}, rowsFrom(10, 60), nil, "c0:0-10 c0:60-100"},
+		{"cut at a page", []int32{1}, false, []*holding{h("1", "", "", three...)}, nil, []int64{60, 40}, "c0:0-60 | c0:60-100"},
+		{"cut in a page", []int32{1}, false, []*holding{h("1", "", "", three...)}, nil, []int64{50, 50}, "c0:0-10 p0:10-50 + | p0:50-60 c0:60-100 +"},
+		{"small ones", []int32{1}, false, []*holding{h("1", "", "", small...), h("1", "", "", small...)}, nil, nil, "e0:0-100 e1:0-100 +"},
+		{"a small one", []int32{1}, false, []*holding{h("1", "", ""), h("1", "", "", small...), h("1", "", "")}, nil, nil, "c0:0-100 c1:0-100 c2:0-100"},
+		{"small ones between", []int32{1}, false, []*holding{h("1", "", "", mixed...), h("1", "", "", mixed...)}, nil, nil, "c0:0-60 e0:60-100 e1:0-10 c1:10-60 e1:60-100 +"},
+		{"small and partly deleted", []int32{1}, false, []*holding{h("1", "", "", small...), h("1", "", "")}, []uint32{0}, nil, "p0:0-100 c1:0-100 +"},
 	}
 	for _, tt := range tests {
-		ways, anew := waysOf(&topField{ids: tt.ids, must: tt.must}, plain, tt.held)
-		if got := fmt.Sprint(ways, anew); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		all := make([]stored, len(tt.held))
+		live := int64(0)
+		for i := range all {
+			all[i].rows = 100
+		}
+		if tt.gone != nil {
+			all[0].deleted = roaring.BitmapOf(tt.gone...)
+		}
+		for _, x := range all {
+			live += int64(x.live(0, x.rows))
+		}
+		if tt.cut == nil {
+			tt.cut = []int64{live}
+		}
+		files, err := deal(all, tt.cut)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		var got []string
+		for i, pieces := range files {
+			if i > 0 {
+				got = append(got, "|")
+			}
+			out, anew := stretchesOf(&topField{ids: tt.ids, must: tt.must}, plain, pieces, all, tt.held, joinBelow)
+			at := uint64(0)
+			for _, s := range out {
+				got = append(got, fmt.Sprintf("%c%d:%d-%d", "cpe"[s.way], s.frag, s.from, s.to))
+				if s.row != at {
+					t.Errorf("%s: %v comes at row %d", tt.name, s, at)
+				}
+				at += s.live
+			}
+			if out != nil && at != uint64(tt.cut[i]) {
+				t.Errorf("%s: %d rows", tt.name, at)
+			}
+			if anew {
+				got = append(got, "+")
+			}
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, s, tt.want)
 		}
 	}
 }
 
-// What encoders hold stays within its bound however many columns there are, and pages end where that makes them.
-func TestEncodersShrink(t *testing.T) {
-	o := &output{encoders: []*encoder{nil, {w: &holder{held: encodeHeld / 2}}, {w: &holder{held: encodeHeld}}, {w: &holder{held: 1}}}}
-	if err := o.shrink([]int{1, 2, 3}, 7); err != nil {
-		t.Fatal(err)
+func rowsFrom(from, to uint32) (all []uint32) {
+	for i := from; i < to; i++ {
+		all = append(all, i)
 	}
-	var held []int64
-	for _, e := range o.encoders[1:] {
-		held = append(held, e.w.Held())
-	}
-	if fmt.Sprint(held) != fmt.Sprint([]int64{encodeHeld / 2, 0, 1}) || o.encoders[2].mark != 7 {
-		t.Errorf("held %v", held)
-	}
-}
-
-type holder struct {
-	column.Writer
-	held int64
-}
-
-func (h *holder) Held() int64 { return h.held }
-func (h *holder) Flush() error {
-	h.held = 0
-	return nil
+	return all
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/journal"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -25,7 +27,9 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
-	r := &run{store: s, opts: o, name: name}
+	defer slab.Hold()()
+	r := &run{store: s, opts: o, name: name, careful: o.careful, limits: limitsOf(o.MemoryBudget)}
+	r.files = newOpenFiles(r.limits.metadata)
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = errors.Join(cause, err)
@@ -41,12 +45,19 @@ type run struct {
 	res   Result
 	buf   []byte
 	prog  Progress
+	// done is what of its policy's limits the run has used up.
+	done taken
 	// conflict is the last one that a task met.
 	conflict error
 	// pinned are the files that the pass may read; nil when nothing pins them.
 	pinned map[string]bool
 	// looked is what the pass knows of the fragments' files.
 	looked map[uint64]*Fragment
+	// careful: pages that can be copied are, since this build can't decode all of them.
+	careful bool
+	limits  limits
+	// files are the data files that were opened.
+	files *openFiles
 	// refused are fragments whose files turned out, while they were merged, to be none that can be.
 	refused map[uint64]Left
 }
@@ -58,6 +69,15 @@ func (r *run) now() time.Time {
 	return time.Now()
 }
 
+// open opens the newest version.
+func (r *run) open(ctx context.Context) (*table.Table, error) {
+	t, err := table.Open(ctx, r.store)
+	if err != nil {
+		return nil, err
+	}
+	return t.WithBases(r.opts.Bases), nil
+}
+
 func (r *run) committer() table.Committer { return table.Committer{Now: r.opts.Now} }
 
 // copyBuffer is shared by all files: they are written one after the other.
@@ -66,12 +86,6 @@ func (r *run) copyBuffer() []byte {
 		r.buf = make([]byte, objects.CopyBuffer)
 	}
 	return r.buf
-}
-
-func (r *run) copied(n int64) {
-	r.res.BytesWritten += n
-	r.prog.BytesDone += n
-	r.report()
 }
 
 func (r *run) report() {
@@ -88,6 +102,9 @@ func (r *run) committed(t *table.Table, old, added []*pb.DataFragment) {
 	r.res.FragmentsAdded += len(added)
 	for _, f := range old {
 		r.res.FilesRemoved += len(f.GetFiles())
+		for _, d := range f.GetFiles() {
+			r.files.forget(r.store, table.DataName(d))
+		}
 	}
 	for _, f := range added {
 		r.res.FilesAdded += len(f.GetFiles())
@@ -102,7 +119,7 @@ func (r *run) passes(ctx context.Context) error {
 		if n := r.res.FragmentsRemoved + len(r.refused); n > done {
 			idle, done = 0, n
 		}
-		t, err := table.Open(ctx, r.store)
+		t, err := r.open(ctx)
 		if err != nil {
 			return err
 		}
@@ -110,7 +127,7 @@ func (r *run) passes(ctx context.Context) error {
 			return err
 		}
 		r.res.Version = t.Version()
-		facts, err := survey(ctx, t, r.opts.Policy, r.refused)
+		facts, policy, err := survey(ctx, t, r.opts.Policy, r.done, r.refused, r.files.open)
 		if err != nil {
 			return err
 		}
@@ -123,7 +140,7 @@ func (r *run) passes(ctx context.Context) error {
 		for i := range facts.Fragments {
 			r.looked[facts.Fragments[i].ID] = &facts.Fragments[i]
 		}
-		plan := MakePlan(facts, r.opts.Policy)
+		plan := makePlan(facts, policy, r.done)
 		if r.res.Plan.Tasks == nil && r.res.Plan.Left == nil {
 			r.res.Plan = plan
 		}
@@ -170,10 +187,6 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		return false, err
 	}
 	defer release()
-	r.prog.Tasks = r.prog.TasksDone + len(tasks)
-	for _, x := range tasks {
-		r.prog.Bytes += x.Bytes
-	}
 	ids, err := r.reserve(ctx, t, tasks)
 	if err != nil {
 		if errors.Is(err, table.ErrConflict) {
@@ -182,12 +195,18 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		}
 		return false, err
 	}
+	r.prog.Tasks = r.prog.TasksDone + len(tasks)
 	for _, x := range tasks {
-		k := &task{run: r, Task: x, ids: ids[:x.Outputs]}
-		ids = ids[x.Outputs:]
+		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
+	}
+	for _, x := range tasks {
+		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}
+		ids = ids[len(x.Outputs):]
 		err := k.do(ctx)
+		k.settle(err == nil)
 		switch {
 		case err == nil:
+			r.done = r.done.and(takenBy(x))
 			again = true
 		case ctx.Err() != nil:
 			return false, errors.Join(ctx.Err(), err)
@@ -199,6 +218,8 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 			// Somebody changed what this task was to merge: plan it anew.
 			r.conflict = err
 			again = true
+		case !r.careful && errors.Is(err, column.ErrUnsupported):
+			r.careful, again = true, true
 		case r.refuse(err):
 			again = true
 		default:
@@ -302,8 +323,11 @@ func (r *run) reserve(ctx context.Context, t *table.Table, tasks []Task) ([]uint
 	rec.Holder.Run = r.name
 	rec.Version = t.Version()
 	for _, x := range tasks {
-		n += x.Outputs
+		n += len(x.Outputs)
 		rec.Fragments = append(rec.Fragments, x.Fragments...)
+	}
+	if n == 0 {
+		return nil, nil
 	}
 	txn := &pb.Transaction{
 		Uuid:      uuid.NewString(),

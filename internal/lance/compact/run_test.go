@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 					if i < len(versions)-1 {
 						s = copyAt(t, name, v)
 					}
-					res := runTwice(t, s, target)
+					res := runTwice(t, s, Options{Policy: Policy{TargetRows: target}, careful: target%2 == 0})
 					merged += res.FragmentsRemoved
 					if open(t, s).StableRowIDs() {
 						stable += res.FragmentsRemoved
@@ -68,13 +68,13 @@ var earlier = map[string][]uint64{
 	"lance_0": {5}, "lance_1": {5}, "lance_4": {5}, "lance_10": {5},
 }
 
-func runTwice(t *testing.T, s *dirstore.Store, target int64) Result {
+func runTwice(t *testing.T, s *dirstore.Store, opts Options) Result {
 	t.Helper()
 	before := open(t, s)
-	opts := Options{Policy: Policy{TargetRows: target}, Now: clock}
+	opts.Now = clock
 	var last Progress
 	opts.Progress = func(p Progress) {
-		if p.BytesDone < last.BytesDone || p.TasksDone < last.TasksDone || p.TasksDone > p.Tasks {
+		if p.BytesDone < last.BytesDone || p.RowsDone < last.RowsDone || p.TasksDone < last.TasksDone || p.TasksDone > p.Tasks || p.RowsDone > p.Rows || p.BytesDone > p.Bytes {
 			t.Errorf("progress %+v after %+v", p, last)
 		}
 		last = p
@@ -83,6 +83,9 @@ func runTwice(t *testing.T, s *dirstore.Store, target int64) Result {
 	res, err := Run(t.Context(), faultstore.New(s, nil), opts)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if last.RowsDone != last.Rows || last.BytesDone != last.Bytes || last.TasksDone > 0 && last.Rows == 0 {
+		t.Errorf("progress at the end: %+v", last)
 	}
 	after := open(t, s)
 	rewrites := checkRewrites(t, s, before.Naming(), before.Version(), after.Version())

@@ -19,6 +19,11 @@ type shape struct {
 	fields []topField
 	// top is the top-level field that a live id belongs to.
 	top map[int32]int
+	// parents of live ids, and leaves those ids that have a column in files of every version.
+	parents map[int32]int32
+	leaves  map[int32]bool
+	// blobs are the ids of columns of blobs.
+	blobs map[int32]bool
 	// must are the fields whose pages have to agree about null structs.
 	must map[int32]bool
 }
@@ -30,18 +35,26 @@ type topField struct {
 	flat []*pb.Field
 	// ids are those that a file has columns for that is written anew.
 	ids []int32
+	// lists: there are lists or maps in it.
+	lists bool
 	// must: a column of it is one whose pages have to agree.
 	must bool
 	// strict says why fragments that hold different parts of it can't be merged; "" when they can.
 	strict string
 	// whole: who holds a part of it can't be merged with who holds another. None of it is no part.
 	whole bool
+	// tree is the field, if it can be understood.
+	tree *table.Field
+	// blobs: it or something below it holds blobs.
+	blobs bool
+	// keys are how many words a dictionary may have, when that may not be enough; 0 for any other.
+	keys int
 	// unwritable says why it can't be encoded; nil when it can.
 	unwritable error
 }
 
 func shapeOf(t *table.Table) *shape {
-	s := &shape{version: t.FileVersion(), top: make(map[int32]int), must: mustAgree(t)}
+	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), blobs: make(map[int32]bool), must: mustAgree(t)}
 	for _, f := range t.Manifest().GetFields() {
 		at, below := s.top[f.GetParentId()]
 		if !below {
@@ -49,7 +62,7 @@ func shapeOf(t *table.Table) *shape {
 			s.fields = append(s.fields, topField{name: f.GetName()})
 		}
 		if f.GetId() >= 0 {
-			s.top[f.GetId()] = at
+			s.top[f.GetId()], s.parents[f.GetId()] = at, f.GetParentId()
 		}
 		s.fields[at].flat = append(s.fields[at].flat, f)
 	}
@@ -61,9 +74,11 @@ func shapeOf(t *table.Table) *shape {
 
 // examine finds out what can be done with a field.
 func (f *topField) examine(s *shape) {
+	_, f.keys = keysOf(f.flat[0])
 	structs := false
 	for _, x := range f.flat {
 		f.must = f.must || s.must[x.GetId()]
+		f.lists = f.lists || isList(x.GetLogicalType())
 		structs = structs || x.GetLogicalType() == "struct"
 		f.whole = f.whole || x.GetLogicalType() == "map" // a key can't be null
 	}
@@ -73,7 +88,14 @@ func (f *topField) examine(s *shape) {
 		err = fmt.Errorf("%w: field %q stands apart from its parent", table.ErrCorrupt, f.name)
 	}
 	if err == nil {
+		f.tree = tree[0]
+		f.blobs, err = s.findBlobs(f.tree)
+	}
+	if err == nil {
 		f.ids = encoding.ColumnFields(tree, s.version)
+		for _, id := range encoding.ColumnFields(tree, table.V2_1) {
+			s.leaves[id] = true
+		}
 		placed, _ := encoding.Place(tree, s.version)
 		_, err = encoding.NewFieldWriter(placed[0], s.version, nowhere{}, column.WriteOptions{})
 	}
@@ -94,11 +116,30 @@ type nowhere struct{}
 func (nowhere) Page(column.Page) error      { return fmt.Errorf("a page of no file") }
 func (nowhere) Blob([]byte) (uint64, error) { return 0, fmt.Errorf("a blob of no file") }
 
+// spelled are the columns that a file of the table's version has for what one of another version has in the column of a
+// live field: of 2.0 files all nodes have columns, of later ones the leaves.
+func (s *shape) spelled(id int32, v table.FileVersion) []int32 {
+	switch {
+	case (v == table.V2_0) == (s.version == table.V2_0):
+		return []int32{id}
+	case v == table.V2_0:
+		if s.leaves[id] {
+			return []int32{id}
+		}
+		return nil
+	}
+	ids := []int32{id}
+	for p, ok := s.parents[id]; ok && p >= 0 && !slices.Contains(ids, p); p, ok = s.parents[p] {
+		ids = append(ids, p)
+	}
+	return ids
+}
+
 // textOf names a set of ids.
 func textOf(ids []int32) string {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
-	return strings.Trim(fmt.Sprint(ids), "[]")
+	return strings.Trim(fmt.Sprint(slices.Compact(ids)), "[]")
 }
 
 // idsOf is the reverse of textOf.

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
@@ -33,12 +34,48 @@ type task struct {
 	t   *table.Table
 	sh  *shape
 	old []*pb.DataFragment
-	// held is what was found in each of old.
+	// from are those of old of which rows are kept, with all numbers of rows.
+	from []*pb.DataFragment
+	// held is what was found in each of from.
 	held [][]holding
 	rec  *journal.Record
 	txn  *pb.Transaction
-	// names of the new data files, without their directory.
+	// names of the new data files, without their directory, and what lies beside them.
 	names []string
+	side  []*sidecars
+	// credited are the bytes and rows of the sources that progress was told of.
+	credited, creditedRows int64
+	// counting is for them while a file is written.
+	counting sync.Mutex
+}
+
+// progress tells that bytes of the sources are done with.
+func (k *task) progress(bytes int64) {
+	k.counting.Lock()
+	defer k.counting.Unlock()
+	k.credit(min(k.credited+bytes, k.Bytes)) // it is estimated
+	k.report()
+}
+
+// credit sets how many bytes of the sources are done with, and rows as their share.
+func (k *task) credit(bytes int64) {
+	rows := scale(k.Rows, bytes, k.Bytes)
+	k.prog.BytesDone += bytes - k.credited
+	k.prog.RowsDone += rows - k.creditedRows
+	k.credited, k.creditedRows = bytes, rows
+}
+
+// settle corrects the estimate when all bytes of the sources are done with. Where a task has failed, what it did adds to
+// what there is to do, and the task itself is left for the next plan: progress never goes back.
+func (k *task) settle(done bool) {
+	if done {
+		k.credit(k.Bytes)
+	} else {
+		k.prog.Bytes += k.credited - k.Bytes
+		k.prog.Rows += k.creditedRows - k.Rows
+	}
+	k.report()
+	k.credited, k.creditedRows = 0, 0
 }
 
 // do claims the fragments, merges them and commits. With an error other than
@@ -76,7 +113,7 @@ func (k *task) do(ctx context.Context) error {
 // prepare looks at today's table: what was planned must still be there, before
 // anything expensive is done.
 func (k *task) prepare(ctx context.Context) error {
-	t, err := table.Open(ctx, k.store)
+	t, err := k.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,6 +121,7 @@ func (k *task) prepare(ctx context.Context) error {
 		return err
 	}
 	k.t, k.sh, k.old, k.held = t, shapeOf(t), nil, nil
+	k.from = nil
 	byID := make(map[uint64]*pb.DataFragment)
 	for _, f := range t.Fragments() {
 		byID[f.GetId()] = f
@@ -107,7 +145,10 @@ func (k *task) prepare(ctx context.Context) error {
 		if seen == nil || !proto.Equal(seen.entry, f) || len(seen.held) != len(k.sh.fields) {
 			return fmt.Errorf("%w: fragment %d has changed by version %d", table.ErrConflict, id, t.Version())
 		}
-		k.old, k.held = append(k.old, f), append(k.held, seen.held)
+		k.old = append(k.old, f)
+		if liveRows(seen.counted) > 0 {
+			k.from, k.held = append(k.from, seen.counted), append(k.held, seen.held)
+		}
 	}
 	return nil
 }
@@ -165,18 +206,21 @@ func (k *task) keepTouching(ctx context.Context) (stop func()) {
 
 // rewrite writes the new fragments and commits them.
 func (k *task) rewrite(ctx context.Context) error {
-	rows := make([]uint64, len(k.old))
-	for i, f := range k.old {
-		rows[i] = liveRows(f)
+	l := k.limits
+	if k.careful {
+		l.join = 0
+	}
+	in, err := readInputs(ctx, k.t, k.sh, k.from, k.held, l, k.files)
+	if err != nil {
+		return err
+	}
+	files, err := deal(in.stored, k.outputs())
+	if err != nil {
+		return err
 	}
 	group := &pb.Transaction_Rewrite_Group{OldFragments: k.old}
-	for i, part := range share(rows, len(k.ids)) {
-		var from []*pb.DataFragment
-		var held [][]holding
-		for _, j := range part {
-			from, held = append(from, k.old[j]), append(held, k.held[j])
-		}
-		f, err := k.merge(ctx, from, held, k.names[i])
+	for i, pieces := range files { // none where no row is kept
+		f, err := k.merge(ctx, in, pieces, k.names[i])
 		if err != nil {
 			return err
 		}
@@ -192,9 +236,34 @@ func (k *task) rewrite(ctx context.Context) error {
 	return nil
 }
 
-// merge puts fragments into one new data file. An error about one of them is a fragmentError.
-func (k *task) merge(ctx context.Context, from []*pb.DataFragment, held [][]holding, name string) (*pb.DataFragment, error) {
-	lineage, err := k.lineage(ctx, from)
+// outputs are the rows of each new file: as planned, or of whole fragments where a column can't be cut inside one.
+func (k *task) outputs() []int64 {
+	if !k.careful && !slices.ContainsFunc(k.sh.fields, func(f topField) bool { return f.unwritable != nil }) {
+		return k.Outputs
+	}
+	var rows []uint64
+	for _, f := range k.from {
+		if n := liveRows(f); n > 0 {
+			rows = append(rows, n)
+		}
+	}
+	out := make([]int64, min(len(k.Outputs), len(rows)))
+	for i, part := range share(rows, len(out)) {
+		for _, j := range part {
+			out[i] += int64(rows[j])
+		}
+	}
+	return out
+}
+
+// liveRows are the rows of a fragment that are kept.
+func liveRows(f *pb.DataFragment) uint64 {
+	return f.GetPhysicalRows() - min(f.GetDeletionFile().GetNumDeletedRows(), f.GetPhysicalRows())
+}
+
+// merge puts pieces of fragments into one new data file. An error about one of them is a fragmentError.
+func (k *task) merge(ctx context.Context, in *inputs, pieces []piece, name string) (*pb.DataFragment, error) {
+	lineage, err := in.lineage(pieces)
 	if err != nil {
 		return nil, err
 	}
@@ -204,40 +273,36 @@ func (k *task) merge(ctx context.Context, from []*pb.DataFragment, held [][]hold
 		return nil, fmt.Errorf("creating %s: %w", full, err)
 	}
 	defer w.Abort()
-	o, err := newOutput(k.t, k.sh, held, datafile.NewWriter(w, k.copyBuffer()), k.copied)
+	o, err := newOutput(in, pieces, datafile.NewWriter(w, k.copyBuffer()), k.progress)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.add(ctx, k.t, from); err != nil {
+	side := &sidecars{store: k.store, data: full}
+	k.side = append(k.side, side)
+	defer side.abort()
+	o.blobs = &blobMover{t: k.t, toFile: o.copyRange, side: side, moved: k.progress}
+	defer o.blobs.close()
+	if err := o.write(ctx); err != nil {
 		return nil, err
 	}
-	d, err := o.finish(ctx, k.t, name)
+	if err := side.finish(ctx); err != nil {
+		return nil, err
+	}
+	d, columns, err := o.finish(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", full, err)
 	}
-	if err := k.verify(ctx, o, d); err != nil {
+	if err := k.verify(ctx, d, o.rows, columns); err != nil {
 		return nil, err
 	}
+	blobs, err := side.verify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.res.BytesWritten += int64(d.GetFileSizeBytes()) + blobs
 	f := &pb.DataFragment{Files: []*pb.DataFile{d}, PhysicalRows: o.rows}
 	lineage.Set(f)
 	return f, nil
-}
-
-// lineage is that of the rows of fragments that are kept.
-func (k *task) lineage(ctx context.Context, from []*pb.DataFragment) (l table.Lineage, err error) {
-	if !k.t.StableRowIDs() {
-		return l, nil
-	}
-	deleted := make([]*roaring.Bitmap, len(from))
-	for i, f := range from {
-		if f.GetDeletionFile() == nil {
-			continue
-		}
-		if deleted[i], err = table.ReadDeletions(ctx, k.store, f); err != nil {
-			return l, &fragmentError{f.GetId(), err}
-		}
-	}
-	return table.LiveLineage(from, deleted)
 }
 
 // fragmentError is an error about the files of a fragment.
@@ -251,17 +316,17 @@ func (e *fragmentError) Unwrap() error { return e.err }
 
 // verify reads back what describes the new file: whatever is wrong with it must
 // come to light before the old ones are given up.
-func (k *task) verify(ctx context.Context, o *output, d *pb.DataFile) error {
+func (k *task) verify(ctx context.Context, d *pb.DataFile, rows uint64, columns []*pb.ColumnMetadata) error {
 	file, err := datafile.Open(ctx, k.store, table.DataName(d))
 	if err != nil {
 		return fmt.Errorf("reading back: %w", err)
 	}
 	defer file.Close()
-	if file.Descriptor.GetLength() != o.rows || len(file.Columns) != len(o.columns) {
-		return fmt.Errorf("reading back %s: %d rows and %d columns, not %d and %d", d.GetPath(), file.Descriptor.GetLength(), len(file.Columns), o.rows, len(o.columns))
+	if file.Descriptor.GetLength() != rows || len(file.Columns) != len(columns) {
+		return fmt.Errorf("reading back %s: %d rows and %d columns, not %d and %d", d.GetPath(), file.Descriptor.GetLength(), len(file.Columns), rows, len(columns))
 	}
 	for i, c := range file.Columns {
-		if !proto.Equal(c, o.columns[i]) {
+		if !proto.Equal(c, columns[i]) {
 			return fmt.Errorf("reading back %s: column %d is not what was written", d.GetPath(), i)
 		}
 	}
@@ -272,7 +337,11 @@ func (k *task) verify(ctx context.Context, o *output, d *pb.DataFile) error {
 func (k *task) discard(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
 	defer cancel()
-	for _, name := range k.rec.Files {
+	var names []string
+	for _, s := range k.side {
+		names = append(names, s.names...)
+	}
+	for _, name := range append(names, k.rec.Files...) {
 		if err := k.store.Delete(ctx, name); err != nil {
 			// The record stays, so that the next cleanup finds the rest.
 			return fmt.Errorf("removing %s: %w", name, err)

@@ -10,7 +10,8 @@
 //
 // # Rewrite and reserve
 //
-// The record names every object that the job will create, and which fragments
+// The record names every object that the job will create, but for the files of blobs
+// that lie beside a data file, for which the data file's name stands, and which fragments
 // of which version its commit replaces. The job removes it when its commit has
 // succeeded, or has certainly failed and its output is gone. Anybody else may
 // remove it, and the output that no manifest names, once the newest version no

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -26,6 +27,9 @@ type bases struct {
 }
 
 func newBases(t *table.Table, open func(*pb.BasePath) (objects.Store, error)) *bases {
+	if open == nil {
+		open = t.Bases()
+	}
 	b := &bases{own: t.Store(), entries: make(map[uint32]*pb.BasePath), open: open, opened: make(map[uint32]objects.Store)}
 	for _, e := range t.Manifest().GetBasePaths() {
 		b.entries[e.GetId()] = e
@@ -68,11 +72,18 @@ func (b *bases) store(id *uint32) (objects.Store, *pb.BasePath, error) {
 	}
 	s, err := b.open(e)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening base %d (%s): %w", *id, e.GetPath(), err)
+		return nil, nil, fmt.Errorf("opening base %d (%s): %w", *id, e.GetPath(), &unreachable{err})
 	}
 	b.opened[*id] = s
 	return s, e, nil
 }
+
+// ErrUnreachable is wrapped by errors about roots that can't be opened.
+var ErrUnreachable = errors.New("the base can't be reached")
+
+type unreachable struct{ error }
+
+func (e *unreachable) Unwrap() []error { return []error{ErrUnreachable, e.error} }
 
 // data is where a data file lies.
 func (b *bases) data(d *pb.DataFile) (place, error) {

@@ -11,9 +11,12 @@ import (
 
 // readDeletions reads a fragment's deletion vector before the fragment is opened.
 func (s *Scan) readDeletions(ctx context.Context, entry *pb.DataFragment, known *facts) error {
-	v, err := s.bases.deletions(ctx, entry, known.rows)
-	if err != nil {
-		return err
+	v, have := s.opts.Deleted[entry.GetId()]
+	if !have {
+		var err error
+		if v, err = s.bases.deletions(ctx, entry, known.rows); err != nil {
+			return err
+		}
 	}
 	known.deletions, known.deleted = true, v
 	if v != nil {

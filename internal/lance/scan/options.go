@@ -4,7 +4,7 @@
 // to its last; a batch never holds rows of two fragments. What a fragment says
 // about a column decides where its values come from:
 //
-//   - the last of its data files that names the field, in whichever base it lies;
+//   - the first of its data files that names the field, in whichever base it lies;
 //   - none of them: all values are null. A struct or list of which no wanted leaf is
 //     there takes its own nulls and lengths from another of its leaves, so that
 //     "no value" and "a value without this child" stay apart;
@@ -28,6 +28,9 @@ package scan
 
 import (
 	"context"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
@@ -51,6 +54,9 @@ const (
 	maxRowBytes = 1 << 30
 )
 
+// Range is the stored rows [From, To) of a fragment.
+type Range struct{ From, To uint64 }
+
 // Options of a scan. The zero value reads every column and every live row.
 type Options struct {
 	// Columns to read, in this order: names of fields, with dots down to nested
@@ -65,6 +71,11 @@ type Options struct {
 	RowAddress, RowID, CreatedAt, UpdatedAt bool
 	// Fragments to read, by id; nil reads all. The order is the manifest's in any case.
 	Fragments []uint64
+	// Rows, if not nil, are the stored rows to read of each fragment, by its id, as ascending ranges that don't
+	// overlap; other fragments are not read. It does not go together with Offset and Limit.
+	Rows map[uint64][]Range
+	// Deleted are deletion vectors that the caller has read already, by fragment.
+	Deleted map[uint64]*roaring.Bitmap
 	// Offset skips that many live rows, Limit ends the scan after that many; a nil
 	// Limit reads to the end.
 	Offset uint64
@@ -84,12 +95,20 @@ type Options struct {
 	ReadAhead int64
 	// Threads that decode: by default 2.
 	Threads int
-	// Bases opens another base in which files of the table lie. Without it they are
-	// refused by name.
+	// Bases opens another base in which files of the table lie; nil is as the table's WithBases
+	// said. Without it they are refused by name.
 	Bases func(*pb.BasePath) (objects.Store, error)
 	// Files opens a data file in the table's store or in that of a base. Its metadata may be
 	// shared with others, its reader may not: the scan closes it. nil is datafile.Open.
 	Files func(ctx context.Context, s objects.Store, name string) (*datafile.File, error)
+}
+
+// reads tells whether a fragment is among those that are wanted.
+func (o Options) reads(id uint64) bool {
+	if o.Rows != nil && len(o.Rows[id]) == 0 {
+		return false
+	}
+	return o.Fragments == nil || slices.Contains(o.Fragments, id)
 }
 
 func (o Options) withDefaults() Options {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
@@ -30,7 +29,7 @@ func Pages(ctx context.Context, t *table.Table, o Options) iter.Seq2[FilePages, 
 			if err != nil {
 				break
 			}
-			if o.Fragments != nil && !slices.Contains(o.Fragments, entry.GetId()) {
+			if !o.reads(entry.GetId()) {
 				continue
 			}
 			// Which rows are deleted does not matter.

@@ -91,7 +91,7 @@ type placed struct {
 }
 
 // placeColumn finds the files of a column's leaves. Whatever lies in several files
-// is taken from the last of them.
+// is taken from the first of them, as by every release of Lance; writers mark what they replace.
 func placeColumn(n *node, files []holding) *placed {
 	p, _ := placer(files).place(n)
 	return p
@@ -99,9 +99,9 @@ func placeColumn(n *node, files []holding) *placed {
 
 type placer []holding
 
-// last is the last file that holds a field.
-func (files placer) last(holds func(holding) bool) int {
-	for i, h := range slices.Backward(files) {
+// first is the first file that holds a field.
+func (files placer) first(holds func(holding) bool) int {
+	for i, h := range files {
 		if holds(h) {
 			return i
 		}
@@ -110,21 +110,21 @@ func (files placer) last(holds func(holding) bool) int {
 }
 
 func (files placer) leaf(f *table.Field) int {
-	return files.last(func(h holding) bool { _, ok := h.columns[f.ID]; return ok })
+	return files.first(func(h holding) bool { _, ok := h.columns[f.ID]; return ok })
 }
 
-// packed is the last file that holds a struct in one column, unless a later one
+// packed is the first file that holds a struct in one column, unless an earlier one
 // holds leaves of it.
 func (files placer) packed(f *table.Field) int {
-	i := files.last(func(h holding) bool { return h.packs(f) })
+	i := files.first(func(h holding) bool { return h.packs(f) })
 	if i == nowhere {
 		return i
 	}
-	later := false
+	earlier := false
 	for _, c := range f.Children {
-		c.Leaves(func(l *table.Field) { later = later || i < files.leaf(l) })
+		c.Leaves(func(l *table.Field) { k := files.leaf(l); earlier = earlier || k != nowhere && k < i })
 	}
-	if later {
+	if earlier {
 		return nowhere
 	}
 	return i

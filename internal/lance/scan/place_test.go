@@ -175,14 +175,15 @@ func TestPlace(t *testing.T) {
 		{"no file", "id", []*pb.DataFile{file(2, 2, 0)}, ""},
 		{"a file that only names fields", "a.b", []*pb.DataFile{{FileMajorVersion: 2, Fields: []int32{0, 16}}}, "0:a.b@1"},
 		{"superseded by a mark", "id", []*pb.DataFile{file(2, -2, 0, 2, 1), file(2, 0, 0)}, "1:id@0"},
-		{"superseded by a later file", "id", []*pb.DataFile{file(2, 0, 4), file(2, 0, 3)}, "1:id@3"},
+		{"in two files", "id", []*pb.DataFile{file(2, 0, 4), file(2, 0, 3)}, "0:id@4"},
 		{"a column without a number", "id", []*pb.DataFile{file(2, 0, 4), file(2, 0, -1)}, "0:id@4"},
 		{"lineage in a file", "id", []*pb.DataFile{file(2, -3, 0, -4, 1, 0, 2)}, "0:id@2"},
 		{"a struct", "st", []*pb.DataFile{file(2, 2, 1, 4, 2, 5, 3)}, "0:st(a@1 in(x@2 y@3))"},
 		{"a struct in version 2.0", "st", []*pb.DataFile{file(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)}, "0:st@1(a@2 in@3(x@4 y@5))"},
 		{"a struct in two files", "st", []*pb.DataFile{file(2, 2, 0, 4, 1), file(2, 5, 0)}, "0:st(a@0 in(x@1)) 1:st(in(y@0))"},
 		{"a struct without one child", "st", []*pb.DataFile{file(2, 2, 0, 5, 1)}, "0:st(a@0 in(y@1))"},
-		{"a child superseded", "st", []*pb.DataFile{file(2, 2, 0, 4, 1, 5, 2), file(2, 4, 0)}, "0:st(a@0 in(y@2)) 1:st(in(x@0))"},
+		{"a child superseded", "st", []*pb.DataFile{file(2, 2, 0, -2, 1, 5, 2), file(2, 4, 0)}, "0:st(a@0 in(y@2)) 1:st(in(x@0))"},
+		{"a child twice", "st", []*pb.DataFile{file(2, 2, 0, 4, 1, 5, 2), file(2, 4, 0)}, "0:st(a@0 in(x@1 y@2))"},
 		{"some children", "st.in.y", []*pb.DataFile{file(2, 2, 0, 4, 1, 5, 2)}, "0:st(in(y@2))"},
 		{"a child that is nowhere", "st.in.y", []*pb.DataFile{file(2, 0, 9, 2, 0, 4, 1)}, "0:st(in(x@1*))"},
 		{"a struct of which nothing is there but another child", "st.in", []*pb.DataFile{file(2, 2, 3)}, "0:st(a@3*)"},
@@ -198,7 +199,9 @@ func TestPlace(t *testing.T) {
 		{"packed in version 2.0", "pk", []*pb.DataFile{file(0, 23, 5)}, "0:pk@5!(old gone* l)"},
 		{"not packed after all", "pk", []*pb.DataFile{file(2, 24, 1, 25, 2)}, "0:pk(k@1 l@2)"},
 		{"not packed in version 2.0", "pk", []*pb.DataFile{file(0, 23, 0, 24, 1, 25, 2)}, "0:pk@0(k@1 l@2)"},
-		{"packed, then rewritten", "pk", []*pb.DataFile{file(2, 23, 5), file(2, 24, 1, 25, 2)}, "1:pk(k@1 l@2)"},
+		{"packed, then rewritten", "pk", []*pb.DataFile{file(2, -2, 5), file(2, 24, 1, 25, 2)}, "1:pk(k@1 l@2)"},
+		{"packed, and its leaves", "pk", []*pb.DataFile{file(2, 23, 5), file(2, 24, 1, 25, 2)}, "0:pk@5!(old gone* l)"},
+		{"its leaves, and packed", "pk", []*pb.DataFile{file(2, 24, 1, 25, 2), file(2, 23, 5)}, "0:pk(k@1 l@2)"},
 	} {
 		nodes, err := project(fields, Options{Columns: []string{tt.column}})
 		if err != nil {

@@ -105,12 +105,26 @@ func (s *Scan) nextFragment(ctx context.Context, fragments <-chan *opening) (*op
 func (s *Scan) planFragment(ctx context.Context, o *opening) error {
 	f := o.frag
 	defer f.leave()
-	first, end := o.from, o.to
-	if o.all {
-		first, end = 0, f.rows
-	} else {
-		first, end = physical(f.deleted, f.rows, first, end)
+	switch {
+	case s.opts.Rows != nil:
+		for _, r := range s.opts.Rows[f.id] {
+			if r.From > r.To || r.To > f.rows {
+				return fmt.Errorf("fragment %d: rows %d to %d of %d", f.id, r.From, r.To, f.rows)
+			}
+			if err := s.planRange(ctx, f, r.From, r.To); err != nil {
+				return err
+			}
+		}
+		return nil
+	case o.all:
+		return s.planRange(ctx, f, 0, f.rows)
 	}
+	first, end := physical(f.deleted, f.rows, o.from, o.to)
+	return s.planRange(ctx, f, first, end)
+}
+
+// planRange cuts stored rows of a fragment into tasks.
+func (s *Scan) planRange(ctx context.Context, f *fragment, first, end uint64) error {
 	most := uint64(max(s.opts.BatchBytes/batchShare/max(f.rowBytes, 1), 1))
 	for at := first; at < end; {
 		rows := min(end-at, most, uint64(s.fit.Load()))
@@ -161,7 +175,7 @@ func (s *Scan) openAll(ctx context.Context, out chan<- *opening) {
 		if c.done() {
 			return
 		}
-		if s.opts.Fragments != nil && !wanted[entry.GetId()] {
+		if s.opts.Fragments != nil && !wanted[entry.GetId()] || s.opts.Rows != nil && len(s.opts.Rows[entry.GetId()]) == 0 {
 			continue
 		}
 		o := &opening{done: make(chan struct{}), all: c.everything()}

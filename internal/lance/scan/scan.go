@@ -95,6 +95,9 @@ func SchemaOf(t *table.Table, o Options) (*arrow.Schema, error) {
 
 // prepare does what can be done without reading.
 func (s *Scan) prepare() error {
+	if s.opts.Rows != nil && (s.opts.Offset > 0 || s.opts.Limit != nil) {
+		return errors.New("a scan of given rows has neither offset nor limit")
+	}
 	schema, err := s.table.Schema()
 	if err != nil {
 		return err

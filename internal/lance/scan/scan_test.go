@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
@@ -46,6 +47,19 @@ func TestRandomScans(t *testing.T) {
 			if r.IntN(2) == 0 {
 				n := r.Uint64N(800)
 				o.Limit = &n
+			}
+			if r.IntN(3) == 0 {
+				o.Offset, o.Limit, o.Rows, o.Deleted = 0, nil, make(map[uint64][]Range), make(map[uint64]*roaring.Bitmap)
+				for _, f := range w.m.GetFragments() {
+					for from := r.Uint64N(20); from < f.GetPhysicalRows() && r.IntN(5) > 0; {
+						to := min(f.GetPhysicalRows(), from+r.Uint64N(50))
+						o.Rows[f.GetId()] = append(o.Rows[f.GetId()], Range{from, to})
+						from = to + r.Uint64N(30)
+					}
+					if r.IntN(2) == 0 {
+						o.Deleted[f.GetId()] = w.deleted[f.GetId()]
+					}
+				}
 			}
 			if r.IntN(3) == 0 {
 				o.Columns = [][]string{{}, {"c1"}, {"c2", "c0"}}[r.IntN(3)]

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -168,7 +169,8 @@ func (w *world) rowsOf(o Options) (out []uint64) {
 		}
 		for i := range f.GetPhysicalRows() {
 			d := w.deleted[f.GetId()]
-			if wanted && (o.KeepDeleted || d == nil || !d.Contains(uint32(i))) {
+			in := o.Rows == nil || slices.ContainsFunc(o.Rows[f.GetId()], func(r Range) bool { return r.From <= i && i < r.To })
+			if wanted && in && (o.KeepDeleted || d == nil || !d.Contains(uint32(i))) {
 				out = append(out, f.GetId()<<32|i)
 			}
 		}

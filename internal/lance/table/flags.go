@@ -18,11 +18,11 @@ const (
 	FlagTableConfig       = 1 << 3
 	FlagBasePaths         = 1 << 4
 	FlagNoTransactionFile = 1 << 5
-	// FlagMixedVersions allows data files of several versions in one table. Such a table
-	// is read, not written.
+	// FlagMixedVersions allows data files of several versions in one table, which keeps it once it has it. It
+	// comes in both words or none.
 	FlagMixedVersions = 1 << 8
 	// knownFlags are those that this build honours in either word.
-	knownFlags = FlagDeletionFiles | FlagStableRowIDs | FlagV2Files | FlagTableConfig | FlagBasePaths | FlagNoTransactionFile
+	knownFlags = FlagDeletionFiles | FlagStableRowIDs | FlagV2Files | FlagTableConfig | FlagBasePaths | FlagNoTransactionFile | FlagMixedVersions
 )
 
 // flagNames are the names of bits that other releases are known to set, to
@@ -49,7 +49,7 @@ func flagText(unknown uint64) string {
 
 // checkReaderFlags refuses a manifest that this build may not read.
 func checkReaderFlags(name string, m *pb.Manifest) error {
-	if u := m.GetReaderFeatureFlags() &^ (knownFlags | FlagMixedVersions); u != 0 {
+	if u := m.GetReaderFeatureFlags() &^ knownFlags; u != 0 {
 		return refused(name, "unknown reader feature flag %s", flagText(u))
 	}
 	// It comes in both words or none: one that a writer may ignore would get lost.
@@ -65,13 +65,16 @@ func checkWriterFlags(name string, m *pb.Manifest) error {
 	if u := m.GetWriterFeatureFlags() &^ knownFlags; u != 0 {
 		return refused(name, "unknown writer feature flag %s", flagText(u))
 	}
+	if m.GetWriterFeatureFlags()&^m.GetReaderFeatureFlags()&FlagMixedVersions != 0 {
+		return refused(name, "feature flag %s is set for writers only", flagText(FlagMixedVersions))
+	}
 	return nil
 }
 
 // setFlags makes the flags of a new manifest: recomputed from what it holds,
 // as every release does, but for those that a table keeps once it has them.
 func setFlags(m *pb.Manifest) {
-	const sticky = FlagStableRowIDs | FlagV2Files
+	const sticky = FlagStableRowIDs | FlagV2Files | FlagMixedVersions
 	r := m.GetReaderFeatureFlags() & sticky
 	w := m.GetWriterFeatureFlags() & (sticky | FlagNoTransactionFile)
 	for _, f := range m.GetFragments() {

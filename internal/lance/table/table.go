@@ -22,6 +22,7 @@ type Table struct {
 	file    *manifestFile
 	indices []*pb.IndexMetadata
 	version FileVersion
+	bases   BaseOpener
 }
 
 // Open reads the newest version. ErrNoTable when there is none, ErrRefused

@@ -3,11 +3,13 @@
 import datetime
 import time
 
+import bugs
 import canon
 import cellwriter
 import disk
 import dumper
 import families
+import fragmented
 import judge
 import lance
 import maker
@@ -15,6 +17,7 @@ import measure
 import operations
 import pyarrow as pa
 import recipes
+import remade
 import values
 
 
@@ -172,36 +175,69 @@ def on_top(uri, start, storage_options=None, target=None):
     return {"rows": ds.count_rows(), "version": ds.version}
 
 
-def churn(uri, rounds, start, n=20, seconds=None, storage_options=None, seed=0, pause=0.0):
-    """Appends n rows and deletes some of them, again and again, as a writer beside a job.
+def churn(uri, rounds, start, n=20, seconds=None, storage_options=None, seed=0, pause=0.0, more=False):
+    """Appends n rows and deletes some of them, again and again, as a writer beside a job; with more it also
+    updates, merges rows in and builds indices, which it drops again. That takes columns "id" and "s".
 
     Row numbers from start on are this writer's own. Returns the ids that must be there
-    at the end and those that must not; a commit that raised is an error of the test.
+    at the end, and those that must not, and with more what "s" is where it was set; a commit that raised is an error of the test.
     """
     import random
 
     rng = random.Random(seed)
-    alive, dead, errors = set(), set(), []
+    alive, dead, errors, words = set(), set(), [], {}
     end = time.monotonic() + seconds if seconds else None
     done = 0
+
+    def open_newest():
+        return lance.dataset(uri, storage_options=storage_options)
+
+    def attempt(what, act):
+        """Whether it was done. What lost its race for good has changed nothing, or not all."""
+        try:
+            act()
+            return True
+        except OSError as e:
+            errors.append("%s: %s" % (what, str(e)[:300]))
+            return False
+
+    def some(share):
+        return sorted(rng.sample(sorted(alive), min(len(alive), max(1, n // share))))
+
+    def text(ids):
+        return ",".join(map(str, ids))
+
     for i in range(rounds):
         if end and time.monotonic() > end:
             break
         mine = list(range(start + i * n, start + (i + 1) * n))
         append(uri, mine[0], n, storage_options)
         alive.update(mine)
-        gone = sorted(rng.sample(sorted(alive), min(len(alive), n // 3)))
-        try:
-            delete(uri, "id in (%s)" % ",".join(map(str, gone)), storage_options)
+        gone = some(3)
+        if attempt("delete", lambda: delete(uri, "id in (%s)" % text(gone), storage_options)):
             alive.difference_update(gone)
             dead.update(gone)
-        except OSError as e:
-            # A delete that lost its race for good has deleted nothing, or not all.
-            errors.append(str(e)[:300])
+        if more:
+            ids, word = some(4), "updated %d" % i
+            if attempt("update", lambda: update(uri, {"s": "'%s'" % word}, "id in (%s)" % text(ids), storage_options)):
+                words.update((k, word) for k in ids)
+            fresh = list(range(start + 10_000_000 + i * 5, start + 10_000_000 + (i + 1) * 5))
+            ids, word = some(4) + fresh, "merged %d" % i
+            rows = values.table(open_newest().schema, ids[0], len(ids))
+            rows = rows.set_column(rows.column_names.index("id"), rows.schema.field("id"), pa.array(ids, pa.int64()))
+            rows = rows.set_column(rows.column_names.index("s"), rows.schema.field("s"), pa.array([word] * len(ids)))
+            if attempt("merge", lambda: open_newest().merge_insert("id").when_matched_update_all().when_not_matched_insert_all().execute(rows)):
+                words.update((k, word) for k in ids)
+                alive.update(fresh)
+            if i % 5 == 2:
+                attempt("index", lambda: open_newest().create_scalar_index("id", "BTREE", replace=True))
+            elif i % 5 == 4 and open_newest().list_indices():
+                attempt("drop", lambda: open_newest().drop_index("id_idx"))
         done += 1
         if pause:
             time.sleep(pause)
-    return {"rounds": done, "alive": sorted(alive), "dead": sorted(dead), "errors": errors}
+    said = [[k, w] for k, w in sorted(words.items()) if k in alive]
+    return {"rounds": done, "alive": sorted(alive), "dead": sorted(dead), "errors": errors, "words": said}
 
 
 def measure_compact(uri, **options):
@@ -230,13 +266,27 @@ COMMANDS = {
               fold_of, run)
 }
 COMMANDS.update(
+    bugs=bugs.catalogue,
+    make_bug=bugs.make,
+    look_bug=bugs.seen,
+    go_on_bug=bugs.go_on,
     cells=cellwriter.cases,
     write_cells=cellwriter.write_cells,
+    prepare_cells=remade.prepare_cells,
+    judge_cells=remade.judge_cells,
+    fate=remade.fate,
     dump=dumper.dump,
     dump_all=dumper.dump_all,
     random_table=operations.random_table,
+    random_begin=operations.random_begin,
+    random_step=operations.random_step,
     make_family=families.make_family,
     measure_scan=families.measure_scan,
+    fragmented=fragmented.fragmented,
+    rewritten=fragmented.rewritten,
+    same_rows=fragmented.same_rows,
+    extent=fragmented.extent,
+    measure_reads=fragmented.measure_reads,
     snapshot=judge.snapshot,
     plan=judge.plan,
     fragments=judge.fragments,

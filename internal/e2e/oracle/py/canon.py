@@ -44,7 +44,8 @@ def _payload(arr):
     if pa.types.is_boolean(t):
         return [b"\x01" if v else b"\x00" for v in arr.to_pylist()]
     if pa.types.is_struct(t):
-        kids = [rows(arr.field(i)) for i in range(t.num_fields)]
+        # flatten() has the children null where the struct is: what lies there may be no value at all.
+        kids = [rows(k) for k in arr.flatten()]
         return [b"".join(_sized(k[i]) for k in kids) for i in range(len(arr))]
     if pa.types.is_fixed_size_list(t):
         n = t.list_size

@@ -44,7 +44,14 @@ def write(c, uri):
             lance.write_dataset(pa.Table.from_batches([b]), uri, schema=schema, data_storage_version=version, mode=mode)
             mode = "append"
         return pa.Table.from_batches(bs, schema=schema)
-    ds = lance.write_dataset(pa.Table.from_batches(bs[:1]).slice(0, 0), uri, schema=schema, data_storage_version=version)
+    lance.write_dataset(pa.Table.from_batches(bs[:1]).slice(0, 0), uri, schema=schema, data_storage_version=version)
+    append_pages(uri, schema, bs, version)
+    return pa.Table.from_batches(bs, schema=schema)
+
+
+def append_pages(uri, schema, bs, version):
+    """One fragment with a page for each batch."""
+    ds = lance.dataset(uri)
     f = write_fragments(pa.Table.from_batches(bs[:1]), ds)[0].to_json()
     path = os.path.join(uri, "data", f["files"][0]["path"])
     os.remove(path)
@@ -55,7 +62,6 @@ def write(c, uri):
     f["physical_rows"] = sum(b.num_rows for b in bs)
     op = lance.LanceOperation.Append([FragmentMetadata.from_json(json.dumps(f))])
     lance.LanceDataset.commit(uri, op, read_version=ds.version)
-    return pa.Table.from_batches(bs, schema=schema)
 
 
 def same(a, b):

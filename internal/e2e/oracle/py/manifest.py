@@ -112,7 +112,12 @@ def uuid(b):
 
 def _field(raw):
     """A schema field, the entries of its metadata map in order: a map has none of its own."""
-    return sorted((n, v.hex() if isinstance(v, bytes) else v) for n, v in fields(raw))
+    def text(n, v):
+        if n == 10 and v.endswith(b"\x12\x00"):
+            v = v[:-2]  # an empty value, which may be left out
+        return v.hex() if isinstance(v, bytes) else v
+
+    return sorted((n, text(n, v)) for n, v in fields(raw))
 
 
 def summary(raw, root):

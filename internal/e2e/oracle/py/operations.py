@@ -15,26 +15,26 @@ LEAVES = [("i32", "small"), ("i64", "few"), ("u8", "wide"), ("f32", "wide"), ("f
           ("v_f32_4", "wide"), ("v_f32_128", "holes"), ("v_u8_16", "small"), ("f16", "wide"), ("dict_i32_string", "few"), ("i16", "const"), ("string", "long")]
 
 
-def spec(rng, version, depth):
-    """A random leaf or nest."""
+def spec(rng, version, depth, without=()):
+    """A random leaf or nest; without names kinds of nests that are not to be had."""
     kinds = ["leaf"] * 3 + (["struct", "list", "large", "list"] if depth else [])
     if depth and version == "2.2":
         kinds += ["map", "fsl"]
-    kind = rng.choice(kinds)
+    kind = rng.choice([k for k in kinds if k not in without])
     if kind == "leaf":
         return ["leaf", *rng.choice(LEAVES)]
     if kind == "struct":
-        return ["struct"] + [spec(rng, version, depth - 1) for _ in range(rng.randint(1, 3))]
+        return ["struct"] + [spec(rng, version, depth - 1, without) for _ in range(rng.randint(1, 3))]
     if kind == "fsl":
         return ["fsl", 2, ["struct", ["leaf", *rng.choice(LEAVES)], ["leaf", *rng.choice(LEAVES)]]]
     if kind == "map":
         return ["map", ["leaf", *rng.choice(LEAVES)]]
-    return [kind, spec(rng, version, depth - 1)]
+    return [kind, spec(rng, version, depth - 1, without)]
 
 
 class Random:
-    def __init__(self, uri, seed, version, stable):
-        self.uri, self.version, self.stable = uri, version, stable
+    def __init__(self, uri, seed, version, stable, without=()):
+        self.uri, self.version, self.stable, self.without = uri, version, stable, without
         self.rng = random.Random(seed)
         self.count, self.next, self.seed = 0, 0, seed
         self.gone = {}  # dropped children of structs, by column
@@ -87,7 +87,7 @@ class Random:
     def create(self):
         """Some nests are beyond Lance's writer: another one then."""
         for last in (False,) * 9 + (True,):
-            self.specs = {"c%d" % i: spec(self.rng, self.version, 2) for i in range(self.rng.randint(2, 5))}
+            self.specs = {"c%d" % i: spec(self.rng, self.version, 2, self.without) for i in range(self.rng.randint(2, 5))}
             try:
                 return self.write_first()
             except BaseException:
@@ -145,7 +145,7 @@ class Random:
     def add_nested(self):
         name = "g%d" % self.count
         self.count += 1
-        self.specs[name] = spec(self.rng, self.version, 2)
+        self.specs[name] = spec(self.rng, self.version, 2, self.without)
         self.ds.add_columns(pa.schema([grown.Grower(np.random.default_rng(0), "some").top(name, self.specs[name])]))
 
     def drop(self):
@@ -208,3 +208,23 @@ def random_table(uri, seed, version, stable, steps):
         except BaseException as e:
             refused.append("%s: %s: %s" % (name, type(e).__name__, e))
     return {"done": done, "refused": refused}
+
+
+RUNNING = {}
+
+
+def random_begin(uri, seed, version, stable, without=()):
+    """The first version of a table that random_step goes on with."""
+    RUNNING[uri] = r = Random(uri, seed, version, stable, without)
+    r.create()
+
+
+def random_step(uri):
+    """One more operation: what was done, or what Lance refused."""
+    r = RUNNING[uri]
+    name = r.rng.choice(OPERATIONS)
+    try:
+        getattr(r, name)()
+        return {"done": name, "refused": ""}
+    except BaseException as e:
+        return {"done": name, "refused": "%s: %s" % (type(e).__name__, str(e)[:300])}

@@ -11,9 +11,9 @@ import values
 ALL = {}
 
 
-def recipe(copies=False, files=("2.0", "2.1", "2.2"), since=0, stable=None, refs=False, scans=True,
+def recipe(merges=True, files=("2.0", "2.1", "2.2"), since=0, stable=None, refs=False, scans=True,
            refused=False, compacts=True):
-    """copies: page copying alone brings the table to where Lance's planner would.
+    """merges: it is brought to where Lance's planner would.
     files: file versions that hold it. since: first Lance release that can write it.
     stable: with (True) or without (False) stable row ids only.
     refs: holds absolute paths, so the table can't be moved.
@@ -25,7 +25,7 @@ def recipe(copies=False, files=("2.0", "2.1", "2.2"), since=0, stable=None, refs
         ALL[f.__name__] = {
             "make": f,
             "about": " ".join(f.__doc__.split()),
-            "copies": copies,
+            "merges": merges,
             "files": list(files),
             "since": since,
             "stable": stable,
@@ -39,62 +39,62 @@ def recipe(copies=False, files=("2.0", "2.1", "2.2"), since=0, stable=None, refs
     return wrap
 
 
-@recipe(copies=True)
+@recipe()
 def many_appends(m):
     """Many small appends, nothing else."""
     m.pick(20, 25, ["vector"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def numbers(m):
     """Integers and floats of all widths, NaN and -0.0 among them."""
     m.pick(6, 50, ["numbers"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def times(m):
     """Dates, times, durations and decimals."""
     m.pick(6, 50, ["times"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def byte_strings(m):
     """Strings and binaries, empty ones and nulls among them."""
     m.pick(6, 50, ["bytes"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def vectors(m):
     """Fixed-size lists from 8 bytes to 512 per value, null vectors among them (#87)."""
     m.pick(6, 50, ["vectors"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def nested(m):
     """Lists, structs, lists of lists and of structs."""
     m.pick(6, 50, ["nested"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def dictionaries(m):
     """Dictionary columns whose words differ between fragments."""
     m.pick(6, 50, ["dictionary"]).appends()
 
 
-@recipe(copies=True, files=("2.2",), since=10)
+@recipe(files=("2.2",), since=10)
 def maps(m):
     """A map column."""
     m.pick(6, 50, ["map"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def all_types(m):
     """All of the above in one table."""
     sets = ["numbers", "times", "bytes", "vectors", "nested"]
     m.pick(5, 40, sets + (["map"] if m.version == "2.2" and mk.RELEASE >= 10 else [])).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def empty_strings(m):
     """A column of nothing but empty strings: pages with buffers of no length (#29)."""
     m.pick(5, 30, ["slim"])
@@ -106,7 +106,7 @@ def empty_strings(m):
         m.next += m.rows
 
 
-@recipe(copies=True)
+@recipe()
 def all_null(m):
     """Columns that hold nothing but nulls in some fragments or in all."""
     m.pick(6, 30, ["slim"])
@@ -123,7 +123,7 @@ def all_null(m):
         m.next += m.rows
 
 
-@recipe(copies=True)
+@recipe()
 def constants(m):
     """Columns of one value, runs and few distinct values: constant, run-length and dictionary pages."""
     m.pick(5, 3000, ["slim"])
@@ -141,7 +141,7 @@ def constants(m):
         m.next += n
 
 
-@recipe(copies=True)
+@recipe()
 def long_values(m):
     """Strings and binaries long enough for full-zip pages, compressed by default."""
     m.pick(4, 40, ["slim"])
@@ -155,7 +155,7 @@ def long_values(m):
         m.next += n
 
 
-@recipe(copies=True)
+@recipe()
 def compressed(m):
     """Field metadata that asks for zstd and lz4; it must survive."""
     m.pick(5, 2000, ["slim"])
@@ -174,13 +174,13 @@ def compressed(m):
         m.next += n
 
 
-@recipe(copies=True)
+@recipe()
 def one_row(m):
     """Fragments of one row each."""
     m.pick(40, 1, ["vector"]).appends()
 
 
-@recipe(copies=True)
+@recipe()
 def big_between(m):
     """Small fragments on both sides of one that is big enough: two tasks at a target of 1000."""
     m.pick(4, 20, ["slim"]).appends()
@@ -188,7 +188,7 @@ def big_between(m):
     m.appends()
 
 
-@recipe(copies=True)
+@recipe()
 def several_pages(m):
     """Fragments of several pages per column."""
     m.pick(3, 3, ["slim"])
@@ -207,7 +207,7 @@ def several_pages(m):
         m.next = a
 
 
-@recipe(copies=True)
+@recipe()
 def mixed_sizes(m):
     """Fragments of many sizes, cut into several tasks at a target of 500."""
     m.pick(1, 1, ["slim"])
@@ -215,7 +215,7 @@ def mixed_sizes(m):
         m.append(n)
 
 
-@recipe(copies=True)
+@recipe()
 def tagged(m):
     """Tags on old versions and on the newest."""
     m.pick(10, 25, ["vector"]).appends(5)
@@ -225,7 +225,7 @@ def tagged(m):
     m.ds.tags.create("newest", m.ds.version)
 
 
-@recipe(copies=True)
+@recipe()
 def configured(m):
     """Config keys, table, schema and field metadata."""
     m.pick(6, 25, ["slim"]).appends()
@@ -235,7 +235,7 @@ def configured(m):
     m.appends(2)
 
 
-@recipe(copies=True)
+@recipe()
 def swapped_order(m):
     """Appends whose columns come in another order each time (#28). A run of equal order can be merged."""
     m.pick(4, 20, ["slim"])
@@ -273,7 +273,7 @@ def updates(m):
     m.appends(3)
 
 
-@recipe(copies=True)
+@recipe()
 def added_column(m):
     """A column computed from another one: two files per fragment, and appends with both."""
     m.pick(6, 25, ["slim"]).appends()
@@ -325,7 +325,7 @@ def evolved(m):
     m.appends()
 
 
-@recipe(copies=True)
+@recipe()
 def renamed_across(m):
     """Columns renamed into each other's names (#32)."""
     m.pick(4, 25, ["slim"])
@@ -348,7 +348,7 @@ def added_again(m):
     m.appends(3)
 
 
-@recipe(since=10, scans=False)
+@recipe(merges=False, since=10, scans=False)
 def no_data_file(m):
     """Fragments without any data file: rows that are all null (#62)."""
     m.pick(3, 25, ["slim"])
@@ -360,21 +360,21 @@ def no_data_file(m):
     m.appends(2)
 
 
-@recipe(copies=True)
+@recipe()
 def zero_rows(m):
     """A table that never had a row."""
     m.pick(1, 1, ["vector"])
     m.write(m.schema.empty_table())
 
 
-@recipe(copies=True)
+@recipe()
 def emptied(m):
     """A table whose rows are all gone."""
     m.pick(4, 25, ["vector"]).appends()
     m.ds.delete("true")
 
 
-@recipe(copies=True, stable=True, since=4)
+@recipe(stable=True, since=4)
 def stable_ids(m):
     """Stable row ids, nothing deleted."""
     m.pick(12, 25, ["vector"]).appends()
@@ -391,7 +391,7 @@ def stable_updates(m):
     m.appends(2)
 
 
-@recipe()
+@recipe(merges=False)
 def indexed(m):
     """A btree over the first half and fragments beyond it."""
     m.pick(12, 40, ["slim"]).appends(6)
@@ -399,7 +399,7 @@ def indexed(m):
     m.appends(6)
 
 
-@recipe()
+@recipe(merges=False)
 def vector_indexed(m):
     """An IVF_FLAT index over the first fragments."""
     m.pick(8, 100, ["vector"])
@@ -441,7 +441,7 @@ def _blobs(m):
         m.next += 8
 
 
-@recipe(copies=True)
+@recipe()
 def overwritten(m):
     """An overwrite between appends: old fragments only old versions name."""
     m.pick(5, 25, ["vector"]).appends()
@@ -449,7 +449,7 @@ def overwritten(m):
     m.appends()
 
 
-@recipe(copies=True)
+@recipe()
 def restored(m):
     """An old version restored, then appends."""
     m.pick(5, 25, ["slim"]).appends()
@@ -457,7 +457,7 @@ def restored(m):
     m.appends(3)
 
 
-@recipe(copies=True)
+@recipe()
 def stray_files(m):
     """Files that no version names: young and old, ours and foreign (#37)."""
     m.pick(5, 25, ["slim"]).appends()
@@ -480,7 +480,7 @@ def stray_files(m):
         mk.age(m.path(rel), days)
 
 
-@recipe(copies=True, refs=True, since=4)
+@recipe(refs=True, since=4)
 def branched(m):
     """A branch with its own appends and deletions."""
     m.pick(6, 25, ["slim"]).appends()
@@ -506,7 +506,7 @@ def branch_of_branch(m):
     m.appends(2)
 
 
-@recipe(copies=True, refs=True, since=4)
+@recipe(refs=True, since=4)
 def cloned(m):
     """A shallow clone beside the table, of a tagged version; the clone went on by itself."""
     m.pick(6, 25, ["slim"]).appends()
@@ -516,7 +516,7 @@ def cloned(m):
     m.appends(2)
 
 
-@recipe(copies=True)
+@recipe()
 def detached(m):
     """A detached manifest, which names a file that nothing else does."""
     import lance
@@ -529,13 +529,13 @@ def detached(m):
     m.appends(2)
 
 
-@recipe(files=("2.1", "2.2"), compacts=False)
+@recipe(merges=False, files=("2.1", "2.2"), compacts=False)
 def full_dictionary(m):
     """A dictionary that uses every key of its type, and a null, which takes one more (#30)."""
     _dictionary(m.pick(4, 129, ["slim"]), lambda i: ["w%d" % k for k in range(128)], [None])
 
 
-@recipe(compacts=False)
+@recipe(merges=False, compacts=False)
 def narrow_dictionary(m):
     """Dictionaries that fit their key type one by one but not together: Lance
     can't read pages of two of them in one batch."""
@@ -560,7 +560,7 @@ def rewritten_column(m):
     m.appends(3)
 
 
-@recipe(since=14, stable=False)
+@recipe(merges=False, since=14, stable=False)
 def reuse_record(m):
     """A compaction that left the remapping of an index for later: a fragment reuse record."""
     m.pick(6, 25, ["slim"]).appends()
@@ -569,7 +569,7 @@ def reuse_record(m):
     m.appends(4)
 
 
-@recipe(since=14, files=("2.0", "2.1"), refused=True)
+@recipe(since=14, files=("2.0", "2.1"))
 def mixed_file_versions(m):
     """Files of two versions in one table (flag 256)."""
     m.pick(6, 25, ["slim"]).appends()

@@ -57,7 +57,7 @@ func Rechunk(v *Values, enc *pb.CompressiveEncoding, free bool) (*Chunks, error)
 		}
 		c, err := rechunk(v, enc)
 		if err == nil && c.cost() > int64(v.N*v.Bits/8)+chunkCost*int64(v.N/powerBelow(8*MaxChunkBytes/v.Bits)+1) {
-			c, err = flatChunks(v)
+			c, err = flatChunks(v, nil)
 		} else if err == nil {
 			c.Encoding = enc
 		}
@@ -78,18 +78,18 @@ func rechunk(v *Values, enc *pb.CompressiveEncoding) (*Chunks, error) {
 		whole := v.Bits == 8 || v.Bits == 16 || v.Bits == 32 || v.Bits == 64
 		switch e.(type) {
 		case *pb.CompressiveEncoding_Flat_, *pb.CompressiveEncoding_PackedStruct_, *pb.CompressiveEncoding_FixedSizeList_:
-			return flatChunks(v)
+			return flatChunks(v, nil)
 		case *pb.CompressiveEncoding_InlineBitpacking_:
 			if whole {
-				return inlineChunks(v)
+				return inlineChunks(v, nil)
 			}
 		case *pb.CompressiveEncoding_Rle:
 			if whole {
-				return runChunks(v)
+				return runChunks(v, nil)
 			}
 		case *pb.CompressiveEncoding_ByteStreamSplit_:
 			if whole && v.Bits >= 32 {
-				return splitChunks(v)
+				return splitChunks(v, nil)
 			}
 		}
 	case Variable:
@@ -99,7 +99,7 @@ func rechunk(v *Values, enc *pb.CompressiveEncoding) (*Chunks, error) {
 		}
 		switch bits := strings.GetOffsets().GetFlat().GetBitsPerValue(); bits {
 		case 32, 64:
-			return cutStrings(v, int(bits/8), 0)
+			return cutStrings(v, int(bits/8), 0, nil)
 		}
 	case List:
 		if _, ok := e.(*pb.CompressiveEncoding_FixedSizeList_); ok {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -30,6 +31,8 @@ type EncodeOptions struct {
 	// Fields has the options of each field of a packed struct. It may be shorter than there are
 	// fields: the rest have Minor alone.
 	Fields []EncodeOptions
+	// Memory lends what results are made of, which then are good until it is freed; nil makes them anew.
+	Memory *slab.Arena
 	Hints
 }
 
@@ -130,12 +133,12 @@ func BuildDictionary(v *Values, o EncodeOptions) (dict, indices *Values, ok bool
 // ForIndices is the options of the indices into a dictionary of values with options o.
 func (o EncodeOptions) ForIndices() EncodeOptions {
 	o.BSS = 0 // bytes of indices have nothing of a number's exponent
-	return EncodeOptions{Minor: o.Minor, Hints: o.Hints}
+	return EncodeOptions{Minor: o.Minor, Hints: o.Hints, Memory: o.Memory}
 }
 
 // ForDictionary is the options of a dictionary of values with options o.
 func (o EncodeOptions) ForDictionary() EncodeOptions {
-	d := EncodeOptions{Minor: o.Minor, OffsetBits: o.OffsetBits}
+	d := EncodeOptions{Minor: o.Minor, OffsetBits: o.OffsetBits, Memory: o.Memory}
 	d.Compression, d.Level = o.DictCompression, o.DictLevel
 	return d
 }

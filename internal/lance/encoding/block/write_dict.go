@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/bitpack"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 )
 
 const (
@@ -27,7 +28,7 @@ func buildDictionary(v *Values, o EncodeOptions) (dict, indices *Values, ok bool
 	if v.N < minDict || v.checkWhole() != nil || o.DictRatio < 0 {
 		return nil, nil, false
 	}
-	d := dictionary{v: v, most: maxDict, wide: 32}
+	d := dictionary{v: v, most: maxDict, wide: 32, memory: o.Memory}
 	if o.DictDivisor > 0 {
 		d.most = min(d.most, v.N/o.DictDivisor)
 	}
@@ -69,6 +70,7 @@ type dictionary struct {
 	left   float64 // bytes that the dictionary and its indices may have
 	packed bool    // whether indices count with the bits that they need
 
+	memory  *slab.Arena
 	seed    maphash.Seed
 	table   []uint32 // entry+1, by hash
 	first   []uint32 // of each entry, the value
@@ -131,7 +133,7 @@ func (d *dictionary) build() bool {
 	n := d.v.N
 	d.seed = maphash.MakeSeed()
 	d.table = make([]uint32, 1024)
-	d.indices = make([]byte, 0, n*d.wide/8)
+	d.indices = d.memory.Bytes(n * d.wide / 8)
 	le := binary.LittleEndian
 	spent := 0.0
 	for i := range n {

@@ -3,6 +3,7 @@ package block
 import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/bitpack"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/general"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -77,19 +78,19 @@ func (c *Chunks) cost() int64 {
 }
 
 // way is one way to encode fixed-width values.
-type way func(v *Values) (*Chunks, error)
+type way func(v *Values, mem *slab.Arena) (*Chunks, error)
 
 func fixedChunks(v *Values, o EncodeOptions) (*Chunks, error) {
 	scheme, compress := o.scheme()
 	if o.Compression == "none" || v.Bits != 8 && v.Bits != 16 && v.Bits != 32 && v.Bits != 64 {
-		c, err := flatChunks(v)
+		c, err := flatChunks(v, o.Memory)
 		if err != nil || !compress {
 			return c, err
 		}
-		return compressChunks(c, scheme, o.Level)
+		return compressChunks(c, scheme, o.Level, o.Memory)
 	}
 	if !compress {
-		return cheapest(v, o)(v)
+		return cheapest(v, o)(v, o.Memory)
 	}
 	// What compresses best can only be told by compressing.
 	ways := []way{flatChunks}
@@ -104,25 +105,25 @@ func fixedChunks(v *Values, o EncodeOptions) (*Chunks, error) {
 		}
 	}
 	then := func(w way) way {
-		return func(v *Values) (*Chunks, error) {
-			c, err := w(v)
+		return func(v *Values, mem *slab.Arena) (*Chunks, error) {
+			c, err := w(v, mem)
 			if err != nil {
 				return nil, err
 			}
-			return compressChunks(c, scheme, o.Level)
+			return compressChunks(c, scheme, o.Level, mem)
 		}
 	}
 	for i, w := range ways {
 		ways[i] = then(w)
 	}
 	if len(ways) == 1 {
-		return ways[0](v)
+		return ways[0](v, o.Memory)
 	}
-	w, err := best(sample(v), ways...)
+	w, err := best(sample(v), o.Memory, ways...)
 	if err != nil {
 		return nil, err
 	}
-	return w(v)
+	return w(v, o.Memory)
 }
 
 // cheapest chooses among the ways without general compression.
@@ -195,13 +196,13 @@ func (o EncodeOptions) scheme() (pb.BufferCompression_Scheme, bool) {
 }
 
 // compressChunks compresses the first buffer of each chunk, unless that makes no difference.
-func compressChunks(c *Chunks, scheme pb.BufferCompression_Scheme, level int) (*Chunks, error) {
+func compressChunks(c *Chunks, scheme pb.BufferCompression_Scheme, level int, mem *slab.Arena) (*Chunks, error) {
 	k := len(c.Buffers)
 	if k == 0 {
 		return c, nil
 	}
 	first := c.Buffers[0]
-	out := make([]byte, 0, len(first)/2+64)
+	out := mem.Bytes(len(first) + 64)
 	sizes := append([]int32(nil), c.Sizes...)
 	at := 0
 	for i := range c.Counts {

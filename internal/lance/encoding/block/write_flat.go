@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/bitpack"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
 // flatChunks leaves values of one width as they are, without a copy.
-func flatChunks(v *Values) (*Chunks, error) {
+func flatChunks(v *Values, _ *slab.Arena) (*Chunks, error) {
 	return cut(v.Data, v.Bits, v.N, flatEnc(v.Bits))
 }
 
@@ -37,7 +38,7 @@ func tooWide(bytes int) error {
 }
 
 // inlineChunks bit-packs, each chunk to what its largest value needs.
-func inlineChunks(v *Values) (*Chunks, error) {
+func inlineChunks(v *Values, mem *slab.Arena) (*Chunks, error) {
 	bytes := v.Bits / 8
 	k := (v.N + bitpack.Block - 1) / bitpack.Block
 	c := &Chunks{Encoding: inlineEnc(v.Bits), Counts: make([]int32, 0, k), Sizes: make([]int32, 0, k)}
@@ -48,7 +49,7 @@ func inlineChunks(v *Values) (*Chunks, error) {
 		widths[i] = byte(w)
 		total += bytes + bitpack.Size(w)
 	}
-	out := make([]byte, 0, total)
+	out := mem.Bytes(total)
 	for i, w := range widths {
 		var err error
 		have := len(out)
@@ -64,7 +65,7 @@ func inlineChunks(v *Values) (*Chunks, error) {
 
 // splitChunks puts the first bytes of all values of a chunk first, then all second bytes and so on. That
 // saves nothing by itself.
-func splitChunks(v *Values) (*Chunks, error) {
+func splitChunks(v *Values, mem *slab.Arena) (*Chunks, error) {
 	const each = 4096 // bytes
 	c, err := cut(v.Data, v.Bits, v.N, splitEnc(v.Bits))
 	if err != nil {
@@ -72,7 +73,7 @@ func splitChunks(v *Values) (*Chunks, error) {
 	}
 	bytes := v.Bits / 8
 	in, le := v.Data[:v.N*bytes], binary.LittleEndian
-	out := make([]byte, len(in))
+	out := mem.Bytes(len(in))[:len(in)]
 	at := 0
 	c.Counts, c.Sizes = c.Counts[:0], c.Sizes[:0]
 	for left := v.N; left > 0; {

@@ -3,6 +3,8 @@ package block
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 )
 
 // countRuns counts runs of equal values of 8 to 64 bits.
@@ -42,10 +44,10 @@ func countRuns(v *Values) int {
 }
 
 // runChunks writes each run as its value and its length, of one byte.
-func runChunks(v *Values) (*Chunks, error) {
+func runChunks(v *Values, mem *slab.Arena) (*Chunks, error) {
 	bytes := v.Bits / 8
 	runs := countRuns(v) + v.N/math.MaxUint8
-	values, lengths := make([]byte, 0, runs*bytes), make([]byte, 0, runs)
+	values, lengths := mem.Bytes(runs*bytes), mem.Bytes(runs)
 	c := &Chunks{Encoding: runsEnc(v.Bits)}
 	for at := 0; at < v.N; {
 		n := fitting(v, at)

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/fsst"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 )
 
 const (
@@ -61,10 +62,10 @@ func symbolsFor(v *Values, o EncodeOptions) *fsst.Encoder {
 }
 
 // shorten compresses strings with a symbol table.
-func shorten(v *Values, e *fsst.Encoder) *Values {
-	s := &Values{Kind: Variable, N: v.N, Offsets: make([]int64, v.N+1)}
+func shorten(v *Values, e *fsst.Encoder, mem *slab.Arena) *Values {
+	s := &Values{Kind: Variable, N: v.N, Offsets: mem.Offsets(v.N + 1)}
 	room := float64(v.stringBytes()) * e.Ratio() * 1.1
-	s.Data = e.AppendStrings(make([]byte, 0, int(room)+64), v.Data, v.Offsets, s.Offsets)
+	s.Data = e.AppendStrings(mem.Bytes(int(room)+64), v.Data, v.Offsets, s.Offsets)
 	return s
 }
 
@@ -74,49 +75,45 @@ func stringChunks(v *Values, o EncodeOptions) (*Chunks, error) {
 		return nil, err
 	}
 	e := symbolsFor(v, o)
-	plain := func(v *Values) (*Chunks, error) { return cutStrings(v, bits/8, o.ChunkBytes) }
-	short := func(v *Values) (*Chunks, error) {
-		s := shorten(v, e)
-		if s.stringBytes() >= v.stringBytes() {
-			return plain(v) // the sample was not like the rest
+	plain := func(v *Values, mem *slab.Arena) (*Chunks, error) { return cutStrings(v, bits/8, o.ChunkBytes, mem) }
+	short := func(v *Values, mem *slab.Arena) (*Chunks, error) {
+		c, short, err := cutShortened(v, e, bits/8, o.ChunkBytes, mem)
+		if err != nil || !short {
+			return plain(v, mem) // the sample was not like the rest
 		}
-		c, err := plain(s)
-		if err == nil {
-			c.Encoding = fsstEnc(e.Table(), c.Encoding)
-		}
-		return c, err
+		return c, nil
 	}
 	scheme, compress := o.scheme()
 	then := func(w way) way {
-		return func(v *Values) (*Chunks, error) {
-			c, err := w(v)
+		return func(v *Values, mem *slab.Arena) (*Chunks, error) {
+			c, err := w(v, mem)
 			if err != nil {
 				return nil, err
 			}
-			return compressChunks(c, scheme, o.Level)
+			return compressChunks(c, scheme, o.Level, mem)
 		}
 	}
 	switch {
 	case !compress && e == nil:
-		return plain(v)
+		return plain(v, o.Memory)
 	case !compress:
-		return short(v)
+		return short(v, o.Memory)
 	case e == nil:
-		return then(plain)(v)
+		return then(plain)(v, o.Memory)
 	}
 	// Symbols hide repetitions, so that the two don't add up.
-	w, err := best(sampleStrings(v), then(plain), short, then(short))
+	w, err := best(sampleStrings(v), o.Memory, then(plain), short, then(short))
 	if err != nil {
 		return nil, err
 	}
-	return w(v)
+	return w(v, o.Memory)
 }
 
 // best is the way that makes the smallest chunks; a later one has to save a hundredth.
-func best(sample *Values, ways ...way) (way, error) {
+func best(sample *Values, mem *slab.Arena, ways ...way) (way, error) {
 	least, found := int64(0), way(nil)
 	for _, w := range ways {
-		c, err := w(sample)
+		c, err := w(sample, mem)
 		if err != nil {
 			return nil, err
 		}
@@ -148,14 +145,11 @@ func sampleStrings(v *Values) *Values {
 }
 
 // cutStrings makes chunks of strings, each with its own offsets.
-func cutStrings(v *Values, bytes, aim int) (*Chunks, error) {
-	if aim <= 0 {
-		aim = aimStrings
-	}
-	aim = min(aim, maxWide)
+func cutStrings(v *Values, bytes, aim int, mem *slab.Arena) (*Chunks, error) {
+	aim = aimOf(aim)
 	c := &Chunks{Encoding: variableEnc(8 * bytes)}
 	total := int(v.stringBytes()) + v.N*bytes
-	out := make([]byte, 0, total+total/64+64)
+	out := mem.Bytes(total + total/64 + 64)
 	for at := 0; at < v.N; {
 		n := v.inside(at, bytes, aim)
 		have := len(out)
@@ -168,6 +162,14 @@ func cutStrings(v *Values, bytes, aim int) (*Chunks, error) {
 	}
 	c.Buffers = [][]byte{out}
 	return c, nil
+}
+
+// aimOf is the size of a chunk of strings that is not passed, when one of these bytes is wished for.
+func aimOf(wish int) int {
+	if wish <= 0 {
+		wish = aimStrings
+	}
+	return min(wish, maxWide)
 }
 
 // inside is how many strings from at on make a chunk: all that are left, or a power of two, at least 2.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/general"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -53,13 +54,13 @@ func zipStrings(v *Values, o EncodeOptions) (*Zipped, error) {
 			return nil, err
 		}
 		if ratio < worthwhile && (e == nil || ratio < e.Ratio()) {
-			return zipCompressed(v, bits, scheme, o.Level, ratio)
+			return zipCompressed(v, bits, scheme, o.Level, ratio, o.Memory)
 		}
 	}
 	if e == nil {
 		return zipPlain(v, bits), nil
 	}
-	z := zipPlain(shorten(v, e), bits)
+	z := zipPlain(shorten(v, e, o.Memory), bits)
 	z.Encoding = fsstEnc(e.Table(), z.Encoding)
 	return z, nil
 }
@@ -97,10 +98,11 @@ func ratioOf(v *Values, scheme pb.BufferCompression_Scheme, level int) (float64,
 }
 
 // zipCompressed compresses each value by itself.
-func zipCompressed(v *Values, bits int, scheme pb.BufferCompression_Scheme, level int, ratio float64) (*Zipped, error) {
+func zipCompressed(v *Values, bits int, scheme pb.BufferCompression_Scheme, level int, ratio float64, mem *slab.Arena) (*Zipped, error) {
 	z := &Zipped{Encoding: generalEnc(scheme, level, variableEnc(bits)), N: v.N, OffsetBits: bits}
-	z.Offsets = make([]int64, v.N+1)
-	z.Data = make([]byte, 0, int(float64(v.stringBytes())*ratio*1.05)+64)
+	z.Offsets = mem.Offsets(v.N + 1)
+	z.Offsets[0] = 0
+	z.Data = mem.Bytes(int(float64(v.stringBytes())*ratio*1.05) + 64)
 	for i := range v.N {
 		var err error
 		if z.Data, err = general.Compress(z.Data, v.Data[v.Offsets[i]:v.Offsets[i+1]], scheme, level); err != nil {
@@ -127,7 +129,7 @@ func zipStructs(v *Values, o EncodeOptions) (*Zipped, error) {
 		if i < len(o.Fields) {
 			fo = o.Fields[i]
 		}
-		fo.Minor = o.Minor
+		fo.Minor, fo.Memory = o.Minor, o.Memory
 		flat = flat && f.Kind == Fixed
 		if f.Kind == Struct || f.Kind == Fixed && f.Bits%8 != 0 {
 			return nil, unsupported("packed struct with a field %d of %s", i, f.shape())
@@ -150,7 +152,8 @@ func zipStructs(v *Values, o EncodeOptions) (*Zipped, error) {
 	if flat {
 		return nil, unsupported("packed struct of fields of one width in a full-zip page")
 	}
-	z := &Zipped{N: v.N, OffsetBits: 32, Offsets: make([]int64, v.N+1), Data: make([]byte, 0, total)}
+	z := &Zipped{N: v.N, OffsetBits: 32, Offsets: o.Memory.Offsets(v.N + 1), Data: o.Memory.Bytes(int(total))}
+	z.Offsets[0] = 0
 	if total > math.MaxInt32 {
 		z.OffsetBits = 64
 	}

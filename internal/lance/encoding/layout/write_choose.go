@@ -18,7 +18,11 @@ func (l *leafWriter) encode(lv *level.Levels) (*pb.PageLayout, [][]byte, error) 
 	if l.blob && l.values != nil && isDescriptorV1(l.typ) {
 		return l.encodeBlobs(lv)
 	}
-	return l.encodeValues(lv, l.values)
+	v := l.values
+	if l.parts != nil {
+		v = l.parts.Whole(&l.memory)
+	}
+	return l.encodeValues(lv, v)
 }
 
 // encodeValues chooses the layout of a page.

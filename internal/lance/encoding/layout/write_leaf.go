@@ -11,6 +11,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -30,6 +31,7 @@ type leafWriter struct {
 	full   int64 // bytes of a full page
 	sink   column.Sink
 	opts   block.EncodeOptions
+	memory slab.Arena // of the page that is being encoded
 	// structural is the layout that the field asks for: "miniblock", "fullzip" or "".
 	structural string
 
@@ -38,7 +40,8 @@ type leafWriter struct {
 
 	steps  []level.Step
 	levels *level.Writer
-	values *block.Values // nil for types without values
+	values *block.Values // nil for types without values; of blobs, and indices into words
+	parts  *block.Parts  // all other values
 	words  *words        // of a dictionary type
 	bits   int64         // of the values, as Arrow has them
 	first  uint64        // row of the file that the page begins with
@@ -67,6 +70,11 @@ func newLeafWriter(w way, field column.Field, minor int, sink column.Sink, o col
 	if l.column < 0 {
 		return nil, l.fault(errors.New("the file has no column for it"))
 	}
+	if _, ok := column.Storage(l.typ).(*arrow.DictionaryType); ok {
+		// Readers up to Lance 14 give values without words a key that no word has, and call it valid where
+		// the layers don't say otherwise, be it beneath a null.
+		l.steps[len(l.steps)-1].Within = true
+	}
 	l.levels = level.NewWriter(l.steps)
 	l.sparse = newSparse(path)
 	var err error
@@ -75,6 +83,7 @@ func newLeafWriter(w way, field column.Field, minor int, sink column.Sink, o col
 	}
 	// What a field asks for in words that nobody understands, it does not get; the values are the same.
 	l.opts = optionsOf(field, minor)
+	l.opts.Memory = &l.memory
 	switch v, _ := field.Metadata.GetValue(keyStructural); strings.ToLower(v) {
 	case "miniblock":
 		l.structural = "miniblock"
@@ -86,6 +95,9 @@ func newLeafWriter(w way, field column.Field, minor int, sink column.Sink, o col
 			return nil, l.fault(err)
 		}
 		l.opts.OffsetBits = offsetBits(dt.ValueType)
+	}
+	if l.values != nil && l.words == nil && !l.blob {
+		l.parts = block.NewParts(l.values)
 	}
 	return l, nil
 }
@@ -117,6 +129,9 @@ func (l *leafWriter) fault(err error) error {
 // held is the memory that is taken, whether it is in use or kept for the next page.
 func (l *leafWriter) held() int64 {
 	n := l.levels.Held() + capacity(l.values)
+	if l.parts != nil {
+		n += l.parts.Held()
+	}
 	if l.words != nil {
 		n += capacity(l.words.values) + 64*int64(len(l.words.at)) + 8*int64(cap(l.words.places))
 	}
@@ -126,8 +141,12 @@ func (l *leafWriter) held() int64 {
 // release gives back memory that was kept for the next page.
 func (l *leafWriter) release() error {
 	var err error
+	l.levels.Free()
 	l.levels = level.NewWriter(l.steps)
-	if l.values, err = newValues(l.typ, maxHeld); err == nil && l.words != nil {
+	if l.parts == nil {
+		l.values, err = newValues(l.typ, maxHeld)
+	}
+	if err == nil && l.words != nil {
 		l.words, err = newWords(l.words.typ)
 	}
 	return err
@@ -179,8 +198,8 @@ func (l *leafWriter) take(a arrow.Array, from, to int, bits int64) error {
 		switch {
 		case l.words != nil:
 			err = l.words.append(l.values, leaf, s.From, s.To)
-		case l.values != nil:
-			err = l.values.AppendArray(leaf, s.From, s.To)
+		case l.parts != nil:
+			err = l.parts.AppendArray(leaf, s.From, s.To)
 		}
 		if err != nil {
 			return err
@@ -189,7 +208,7 @@ func (l *leafWriter) take(a arrow.Array, from, to int, bits int64) error {
 	l.rows += uint64(to - from)
 	l.bits += bits
 	if l.values != nil {
-		l.sparse.saw(l.levels.Slots(), l.values.N)
+		l.sparse.saw(l.levels.Slots(), l.count())
 	}
 	return nil
 }
@@ -197,10 +216,18 @@ func (l *leafWriter) take(a arrow.Array, from, to int, bits int64) error {
 // joins tells whether rows can be in the page that is being collected.
 func (l *leafWriter) joins(a arrow.Array, from, to int) bool {
 	leaf, from, to := along(l.steps, a, from, to)
-	if l.words != nil && !l.words.room(leaf) {
+	if l.words != nil && !l.words.room(leaf, from, to) {
 		return false // the index type has no more of them in one page
 	}
-	return l.values == nil || from == to && l.values.N == 0 || l.sparse.room(l.levels.Slots())
+	return l.values == nil || from == to && l.count() == 0 || l.sparse.room(l.levels.Slots())
+}
+
+// count is how many values there are.
+func (l *leafWriter) count() int {
+	if l.parts != nil {
+		return l.parts.N()
+	}
+	return l.values.N
 }
 
 // flush writes the page, if there is one.
@@ -225,10 +252,15 @@ func (l *leafWriter) flush() error {
 	if err := l.sink.Page(p); err != nil {
 		return err
 	}
+	l.memory.Free()
 	l.first += l.rows
 	l.rows, l.bits = 0, 0
 	l.sparse.reset()
-	reset(l.values)
+	if l.parts != nil {
+		l.parts.Free()
+	} else {
+		reset(l.values)
+	}
 	if l.words != nil {
 		l.words.reset()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -34,7 +35,7 @@ func (l *leafWriter) miniBlock(lv *level.Levels, v, dict *block.Values, o block.
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &chunkWriter{Chunks: chunks, wide: l.minor >= 2, levels: lv}
+	s := &chunkWriter{Chunks: chunks, memory: l.opts.Memory, wide: l.minor >= 2, levels: lv}
 	m := &pb.PageLayout_MiniBlock{ValueCompression: chunks.Encoding, Layers: lv.Layers, NumBuffers: uint64(len(chunks.Buffers)),
 		NumItems: uint64(v.N), HasLargeChunk: s.wide}
 	if lv.Rep != nil {
@@ -68,6 +69,7 @@ type chunkWriter struct {
 	*block.Chunks
 	levels   *level.Levels
 	rep, def *block.LevelEncoder
+	memory   *slab.Arena
 	wide     bool // sizes of 32 bits
 
 	table, out []byte
@@ -84,7 +86,10 @@ func (s *chunkWriter) all(n int) error {
 	if s.rep != nil {
 		size += s.levels.Slots / 2
 	}
-	s.out = slices.Grow(s.out, size+s.levels.Slots/4)
+	if size += s.levels.Slots / 4; s.out == nil {
+		s.out = s.memory.Bytes(size)
+	}
+	s.out = slices.Grow(s.out, size)
 	s.table = slices.Grow(s.table, 4*len(s.Counts))
 	at := make([]int, len(s.Buffers))
 	slot := 0

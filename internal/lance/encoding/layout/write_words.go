@@ -54,13 +54,49 @@ func (w *words) reset() {
 
 func (w *words) forget() { w.of, w.places = nil, w.places[:0] }
 
-// room tells whether all words of an array's dictionary fit beside those that are there.
-func (w *words) room(a arrow.Array) bool {
+// room tells whether the words of entries [from, to) of a dictionary array fit beside those that are there.
+func (w *words) room(a arrow.Array, from, to int) bool {
 	d, ok := a.(*array.Dictionary)
-	if !ok || w.of != nil && w.of.Data() == d.Dictionary().Data() {
+	if !ok || w.values.N+d.Dictionary().Len() <= w.most {
 		return true
 	}
-	return w.values.N+d.Dictionary().Len() <= w.most
+	all := plainArray(d.Dictionary())
+	seen := make([]bool, all.Len())
+	n := w.values.N
+	for i := from; i < to && n <= w.most; i++ {
+		if d.IsNull(i) {
+			continue
+		}
+		ix := d.GetValueIndex(i)
+		if ix < 0 || ix >= len(seen) {
+			return true // append tells what is wrong
+		}
+		if !seen[ix] && all.IsValid(ix) && !w.has(all, ix) {
+			n++
+		}
+		seen[ix] = true
+	}
+	return n <= w.most
+}
+
+// has tells whether a word is there.
+func (w *words) has(all arrow.Array, ix int) bool {
+	had := len(w.values.Data)
+	if err := w.values.AppendArray(all, ix, ix+1); err != nil {
+		return false
+	}
+	_, ok := w.at[string(w.values.Data[had:])]
+	w.drop(had)
+	return ok
+}
+
+// drop takes the last value away, whose bytes begin there.
+func (w *words) drop(had int) {
+	w.values.Data = w.values.Data[:had]
+	if w.values.Kind == block.Variable {
+		w.values.Offsets = w.values.Offsets[:w.values.N]
+	}
+	w.values.N--
 }
 
 // append adds the indices of entries [from, to) of a dictionary array to dst.
@@ -108,11 +144,7 @@ func (w *words) place(all arrow.Array, ix int) (uint64, error) {
 	}
 	b := w.values.Data[had:]
 	if at, ok := w.at[string(b)]; ok {
-		w.values.Data = w.values.Data[:had]
-		if w.values.Kind == block.Variable {
-			w.values.Offsets = w.values.Offsets[:w.values.N]
-		}
-		w.values.N--
+		w.drop(had)
 		return at, nil
 	}
 	at := uint64(w.values.N - 1)

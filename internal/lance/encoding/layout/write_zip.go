@@ -8,6 +8,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -23,7 +24,7 @@ func (l *leafWriter) fullZip(lv *level.Levels, v *block.Values) (*pb.PageLayout,
 	f := &pb.PageLayout_FullZip{ValueCompression: z.Encoding, Layers: lv.Layers,
 		BitsRep: uint32(bits.Len16(lv.MaxRep)), BitsDef: uint32(bits.Len16(lv.MaxDef)),
 		NumItems: uint32(lv.Slots), NumVisibleItems: uint32(v.N)}
-	w := &zipper{Zipped: z, levels: lv, shift: uint(f.BitsDef)}
+	w := &zipper{Zipped: z, memory: l.opts.Memory, levels: lv, shift: uint(f.BitsDef)}
 	switch total := f.BitsRep + f.BitsDef; {
 	case total > 16:
 		w.word = 4
@@ -64,6 +65,7 @@ func (l *leafWriter) fullZip(lv *level.Levels, v *block.Values) (*pb.PageLayout,
 // zipper puts levels and values of a page together.
 type zipper struct {
 	*block.Zipped
+	memory *slab.Arena
 	levels *level.Levels
 	shift  uint
 	// word is how many bytes a control word has, prefix those of a value's length or 0.
@@ -75,7 +77,7 @@ type zipper struct {
 
 func (w *zipper) all() error {
 	lv := w.levels
-	w.out = make([]byte, 0, len(w.Data)+lv.Slots*w.word+lv.Visible*w.prefix)
+	w.out = w.memory.Bytes(len(w.Data) + lv.Slots*w.word + lv.Visible*w.prefix)
 	var le [4]byte
 	value, size := 0, w.Bits/8
 	for i := range lv.Slots {

@@ -2,12 +2,12 @@ package level
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 )
 
 // Step is a node on the way of a Writer.
@@ -18,6 +18,8 @@ type Step struct {
 	// Always says that the node's layer is one with nulls in every page, also where none
 	// is.
 	Always bool
+	// Within says that it is one with nulls wherever a struct around the node is null.
+	Within bool
 }
 
 // Span is a range of entries of an array.
@@ -36,7 +38,8 @@ type Writer struct {
 	lists   uint16
 	visible uint16 // highest widest level of a slot with a place among the values
 
-	rep, def []uint16 // def is nil as long as all are 0
+	rep, def []uint16 // slabs; def is nil as long as all are 0
+	spare    []uint16 // the slab of definition levels of the page before
 	slots    int
 	starts   int
 	batch    slots
@@ -80,7 +83,7 @@ func (w *Writer) Bytes() int64 { return 2 * int64(len(w.rep)+len(w.def)) }
 // Held is the memory that is taken, in use or kept for what comes.
 func (w *Writer) Held() int64 {
 	b := &w.batch
-	return 2 * int64(cap(w.rep)+cap(w.def)+cap(b.rep)+cap(b.def)+cap(b.spareRep)+cap(b.spareDef))
+	return 2 * int64(cap(w.rep)+cap(w.def)+cap(w.spare)+cap(b.rep)+cap(b.def)+cap(b.spareRep)+cap(b.spareDef))
 }
 
 // Append takes rows [from, to) of an array of the outermost node. It returns the array of the values, and which
@@ -128,24 +131,43 @@ func (w *Writer) Append(a arrow.Array, from, to int) (leaf arrow.Array, spans []
 // take adds a batch to what is collected.
 func (w *Writer) take(b *slots, starts int) {
 	if b.def != nil && w.def == nil {
-		w.def = slices.Grow(w.def, w.slots+b.n)[:w.slots]
+		w.def, w.spare = more(w.spare[:0], w.slots+b.n)[:w.slots], nil
 		clear(w.def)
 	}
 	if b.rep != nil {
-		w.rep = append(w.rep, b.rep...)
+		w.rep = append(more(w.rep, len(b.rep)), b.rep...)
 	}
 	switch had := len(w.def); {
 	case b.def != nil:
-		w.def = append(w.def, b.def...)
+		w.def = append(more(w.def, b.n), b.def...)
+		if !b.ends {
+			break
+		}
 		for i, d := range w.def[had:] {
 			w.def[had+i] = d &^ ended
 		}
 	case w.def != nil:
-		w.def = slices.Grow(w.def, b.n)[:had+b.n]
+		w.def = more(w.def, b.n)[:had+b.n]
 		clear(w.def[had:])
 	}
 	w.slots += b.n
 	w.starts += starts
+}
+
+// more makes room for n more levels, in steps of twice the size.
+func more(b []uint16, n int) []uint16 {
+	if n > cap(b)-len(b) {
+		b = slab.Grow(b, max(n, len(b)))
+	}
+	return b
+}
+
+// Free gives memory back. The writer is of no use afterwards, and neither are the levels that it made.
+func (w *Writer) Free() {
+	slab.Put(w.rep)
+	slab.Put(w.def)
+	slab.Put(w.spare)
+	w.rep, w.def, w.spare = nil, nil, nil
 }
 
 // plain is an array without its extension types.

@@ -78,6 +78,9 @@ func (w *Writer) Take() *Levels {
 	} else if l.Rep == nil {
 		l.Rep = []uint16{}
 	}
+	if w.def != nil {
+		w.spare = w.def
+	}
 	w.rep, w.def, w.slots, w.starts = w.rep[:0], nil, 0, 0
 	return l
 }
@@ -87,14 +90,16 @@ func (w *Writer) Take() *Levels {
 // when they look for the list at which the levels above it end, and take a null struct for an item.
 func (w *Writer) nullable(counts []int) []bool {
 	out := make([]bool, len(w.steps))
-	around := false
+	around, within := false, false // something around may be null; since the last list
 	for at, s := range w.steps {
 		out[at] = s.Always || counts[w.null[at]] > 0
 		if s.Kind == List {
 			out[at] = out[at] || around
-		} else {
-			around = around || out[at]
+			within = false
+			continue
 		}
+		out[at] = out[at] || s.Within && within
+		around, within = around || out[at], within || out[at]
 	}
 	return out
 }

@@ -43,6 +43,12 @@ func steps(always bool, nodes ...Node) []Step {
 	return out
 }
 
+// within says of the last node that it is null wherever what is around it is.
+func within(s []Step) []Step {
+	s[len(s)-1].Within = true
+	return s
+}
+
 func TestWriter(t *testing.T) {
 	fsl := Node{Kind: FixedSizeList, Dim: 2}
 	for name, c := range map[string]struct {
@@ -65,6 +71,9 @@ func TestWriter(t *testing.T) {
 		"both":        {lists, `[null, [], [7]]`, steps(false, list, item), []pb.PageLayout_Layer{avItem, neList}, []uint16{1, 1, 1}, []uint16{1, 2, 0}, []Span{{0, 1}}, 1, 1, 0},
 		"in a list":   {inList, `[[{"x": 1}, null, {"x": null}], []]`, steps(false, list, item, item), []pb.PageLayout_Layer{nItem, nItem, eList}, []uint16{1, 0, 0, 1}, []uint16{0, 2, 1, 3}, []Span{{0, 3}}, 3, 1, 2},
 		"above":       {above, `[{"l": [1, 2]}, null, {"l": null}, {"l": []}]`, steps(false, item, list, item), []pb.PageLayout_Layer{avItem, neList, nItem}, []uint16{1, 0, 1, 1, 1}, []uint16{0, 0, 3, 1, 2}, []Span{{0, 2}}, 2, 2, 0},
+		"within":      {structs, `[{"x": 1}, null]`, within(steps(false, item, item)), []pb.PageLayout_Layer{nItem, nItem}, nil, []uint16{0, 2}, []Span{{0, 2}}, 2, 1, 2},
+		"within none": {structs, `[{"x": 1}, {"x": 2}]`, within(steps(false, item, item)), []pb.PageLayout_Layer{avItem, avItem}, nil, nil, []Span{{0, 2}}, 2, 2, 0},
+		"within list": {above, `[{"l": [1]}, null]`, within(steps(false, item, list, item)), []pb.PageLayout_Layer{avItem, nList, nItem}, []uint16{1, 1}, []uint16{0, 2}, []Span{{0, 1}}, 1, 1, 0},
 		"fixed":       {arrow.FixedSizeListOf(2, structs), `[[{"x": 1}, null], null]`, steps(false, fsl, item, item), []pb.PageLayout_Layer{avItem, nItem, nItem}, nil, []uint16{0, 1, 2, 2}, []Span{{0, 4}}, 4, 1, 2},
 		"nested": {arrow.ListOf(lists), `[[[1], [2, 3]], [[]], [], [null, [4]]]`, steps(false, list, list, item), []pb.PageLayout_Layer{avItem, neList, eList},
 			[]uint16{2, 1, 0, 2, 2, 2, 1}, []uint16{0, 0, 0, 2, 3, 1, 0}, []Span{{0, 4}}, 4, 4, 0},

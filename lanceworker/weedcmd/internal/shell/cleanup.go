@@ -25,7 +25,10 @@ var cleanupCommand = subcommand{
 	long: `Removes versions that are older than -retain_hours and not among the newest
 -min_versions_to_keep, then the files that no version needs any more. Tagged
 versions, and those that a branch starts from, stay. Files that no version ever
-named go when they are 7 days old.`,
+named go when they are 7 days old.
+
+A table whose own config asks for more to be kept, under
+lance.auto_cleanup.older_than and .retain_versions, has more kept, whatever the flags say.`,
 	define: func(flags *flag.FlagSet) action {
 		var t target
 		t.define(flags)

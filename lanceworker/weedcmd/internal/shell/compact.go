@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -18,7 +19,9 @@ var planCommand = subcommand{
 	args:  "[flags] TABLE",
 	short: "what compact would do, and why not more",
 	long: `Shows which fragments compact would merge, and for every other one the reason
-why it stays as it is. Nothing is written.`,
+why it stays as it is. Nothing is written.
+
+` + ownSettings,
 	define: func(flags *flag.FlagSet) action {
 		var p compaction
 		p.define(flags)
@@ -48,7 +51,9 @@ var compactCommand = subcommand{
 	short: "merge small fragments",
 	long: `Merges runs of small fragments. Each merged run is a commit of its own, so what
 was done before an interruption stays done. Others may read and write the
-table meanwhile.`,
+table meanwhile.
+
+` + ownSettings,
 	define: func(flags *flag.FlagSet) action {
 		var p compaction
 		p.define(flags)
@@ -63,17 +68,35 @@ table meanwhile.`,
 	},
 }
 
+// ownSettings explains which settings count.
+const ownSettings = `Settings of the table itself, in its config under lance.compaction., come before
+the defaults of the flags below; a flag that is given comes before them.`
+
 // compaction is what plan and compact have in common.
 type compaction struct {
 	target
-	targetRows   *int64
-	minFragments *int64
+	flags          *flag.FlagSet
+	targetRows     *int64
+	maxBytes       *int64
+	deletedPercent *int64
+	maxSourceBytes *int64
+	memoryBudget   *int64
+	minFragments   *int64
 }
 
 func (p *compaction) define(flags *flag.FlagSet) {
 	p.target.define(flags)
+	p.flags = flags
 	p.targetRows = number(flags, "target_rows_per_fragment", compact.DefaultTargetRows, 1, math.MaxInt64,
 		"`rows` that a fragment should have at least")
+	p.maxBytes = number(flags, "max_bytes_per_file", compact.DefaultMaxBytes, 1, math.MaxInt64,
+		"`bytes` that a new data file should have at most; a fragment of more than half of it is large enough")
+	p.deletedPercent = number(flags, "materialize_deletions_percent", 100*compact.DefaultThreshold, 0, 100,
+		"rewrite a fragment when more than so many `percent` of its rows are deleted; 0 for any, 100 for none")
+	p.maxSourceBytes = number(flags, "max_source_bytes", 0, 0, math.MaxInt64,
+		"merge data files of at most so many `bytes`, and leave the rest to another run; 0 for no limit")
+	p.memoryBudget = number(flags, "memory_budget_mb", 0, 0, math.MaxInt64>>20,
+		"`MiB` of memory that rewriting takes at most; 0 for the default of 256")
 	p.minFragments = number(flags, "min_fragments", 0, 0, math.MaxInt64,
 		"leave a table with fewer `fragments` than that alone; 0 asks for none (a job's form does, to spare small tables)")
 }
@@ -94,14 +117,39 @@ func (p *compaction) run(ctx context.Context, c *call, args []string, dry bool) 
 	defer pinned.end()
 	line := newProgress(c)
 	defer line.done()
+	since := time.Now()
 	return compact.Run(ctx, s, compact.Options{
-		Policy: compact.Policy{TargetRows: *p.targetRows},
-		DryRun: dry,
-		Pin:    pinned.At(p.at),
+		Policy:       p.policy(),
+		MemoryBudget: *p.memoryBudget << 20,
+		DryRun:       dry,
+		Pin:          pinned.At(p.at),
+		Bases:        p.bases(ctx),
 		Progress: func(g compact.Progress) {
-			line.show("%d of %d merges, %s of %s", g.TasksDone, g.Tasks, size(g.BytesDone), size(g.Bytes))
+			left := ""
+			if d, ok := g.Left(time.Since(since)); ok {
+				left = ", " + d.Round(time.Second).String() + " left"
+			}
+			line.show("%d of %d merges, %s of %s rows, %s of %s%s", g.TasksDone, g.Tasks, grouped(g.RowsDone), grouped(g.Rows), size(g.BytesDone), size(g.Bytes), left)
 		},
 	})
+}
+
+// policy is what the flags say. Those that were given are fixed.
+func (p *compaction) policy() compact.Policy {
+	policy := compact.Policy{
+		TargetRows:     *p.targetRows,
+		MaxBytes:       *p.maxBytes,
+		Threshold:      compact.Percent(*p.deletedPercent),
+		MaxSourceBytes: *p.maxSourceBytes,
+	}
+	settings := map[string]compact.Settings{
+		"target_rows_per_fragment":      compact.SettingTargetRows,
+		"max_bytes_per_file":            compact.SettingMaxBytes,
+		"materialize_deletions_percent": compact.SettingDeletions,
+		"max_source_bytes":              compact.SettingMaxSourceBytes,
+	}
+	p.flags.Visit(func(f *flag.Flag) { policy.Fixed |= settings[f.Name] })
+	return policy
 }
 
 // tooFew returns a plan that leaves everything alone when the table has fewer

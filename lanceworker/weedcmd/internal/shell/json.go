@@ -13,14 +13,20 @@ import (
 type planObject struct {
 	Tasks []taskObject `json:"tasks"`
 	Left  []leftObject `json:"left"`
+	// TableSettings are those of the table that overrode what was asked for.
+	TableSettings []string `json:"table_settings,omitempty"`
 }
 
 type taskObject struct {
 	Fragments []uint64 `json:"fragments"`
 	Reason    string   `json:"reason"`
 	Outputs   int      `json:"outputs"`
-	Rows      int64    `json:"rows"`
-	Bytes     int64    `json:"bytes"`
+	// OutputRows are the rows of each of them.
+	OutputRows []int64 `json:"output_rows"`
+	Rows       int64   `json:"rows"`
+	Bytes      int64   `json:"bytes"`
+	// Encoded is about how many of the bytes are decoded and encoded, not copied.
+	Encoded int64 `json:"encoded"`
 }
 
 type leftObject struct {
@@ -31,9 +37,9 @@ type leftObject struct {
 }
 
 func planJSON(p compact.Plan) planObject {
-	o := planObject{Tasks: make([]taskObject, 0, len(p.Tasks)), Left: make([]leftObject, 0, len(p.Left))}
+	o := planObject{Tasks: make([]taskObject, 0, len(p.Tasks)), Left: make([]leftObject, 0, len(p.Left)), TableSettings: p.Own}
 	for _, t := range p.Tasks {
-		o.Tasks = append(o.Tasks, taskObject{Fragments: t.Fragments, Reason: t.Reason, Outputs: t.Outputs, Rows: t.Rows, Bytes: t.Bytes})
+		o.Tasks = append(o.Tasks, taskObject{Fragments: t.Fragments, Reason: t.Reason, Outputs: len(t.Outputs), OutputRows: append([]int64{}, t.Outputs...), Rows: t.Rows, Bytes: t.Bytes, Encoded: t.Encoded})
 	}
 	for _, l := range p.Left {
 		o.Left = append(o.Left, leftObject{Fragment: l.Fragment, Reason: l.Reason, Kind: kindName(l.Kind)})
@@ -62,9 +68,10 @@ type compactObject struct {
 	Version          uint64 `json:"version,omitempty"`
 	Preempted        string `json:"preempted,omitempty"`
 	// Tasks that would be done; with -dry-run only.
-	Tasks []taskObject `json:"tasks,omitempty"`
-	Left  []leftObject `json:"left"`
-	Error string       `json:"error,omitempty"`
+	Tasks         []taskObject `json:"tasks,omitempty"`
+	Left          []leftObject `json:"left"`
+	TableSettings []string     `json:"table_settings,omitempty"`
+	Error         string       `json:"error,omitempty"`
 }
 
 func compactJSON(r compact.Result, err error, dry bool) compactObject {
@@ -73,7 +80,7 @@ func compactJSON(r compact.Result, err error, dry bool) compactObject {
 		Changed: r.Changed, DryRun: dry,
 		FragmentsRemoved: r.FragmentsRemoved, FragmentsAdded: r.FragmentsAdded,
 		FilesRemoved: r.FilesRemoved, FilesAdded: r.FilesAdded, BytesWritten: r.BytesWritten,
-		Version: r.Version, Preempted: r.Preempted, Left: plan.Left, Error: errorText(err),
+		Version: r.Version, Preempted: r.Preempted, Left: plan.Left, TableSettings: plan.TableSettings, Error: errorText(err),
 	}
 	if dry {
 		o.Tasks = plan.Tasks

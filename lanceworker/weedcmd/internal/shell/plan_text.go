@@ -20,8 +20,8 @@ func printPlan(w io.Writer, p compact.Plan) error {
 	var n, outputs int
 	var bytes int64
 	for _, t := range p.Tasks {
-		list = append(list, fmt.Sprintf("%s\t%d\t%s\t%s\t%s", spans(t.Fragments), t.Outputs, grouped(t.Rows), size(t.Bytes), t.Reason))
-		n, outputs, bytes = n+len(t.Fragments), outputs+t.Outputs, bytes+t.Bytes
+		list = append(list, fmt.Sprintf("%s\t%d\t%s\t%s\t%s", spans(t.Fragments), len(t.Outputs), grouped(t.Rows), size(t.Bytes), t.Reason))
+		n, outputs, bytes = n+len(t.Fragments), outputs+len(t.Outputs), bytes+t.Bytes
 	}
 	list = append(list, fmt.Sprintf("\n%s would become %s, %s read and written", count(n, "fragment"), grouped(int64(outputs)), size(bytes)))
 	if err := rows(w, list...); err != nil {
@@ -32,6 +32,11 @@ func printPlan(w io.Writer, p compact.Plan) error {
 
 // printLeft shows the fragments that stay, those of one reason together.
 func printLeft(w io.Writer, p compact.Plan) error {
+	if len(p.Own) > 0 {
+		if _, err := fmt.Fprintf(w, "\nby the table's own settings: %s\n", strings.Join(p.Own, ", ")); err != nil {
+			return err
+		}
+	}
 	list := []string{"\nleft as they are\twhy"}
 	for _, g := range grouping(p.Left, func(compact.Left) bool { return true }) {
 		list = append(list, spans(g.ids)+"\t"+g.reason)

@@ -75,8 +75,8 @@ func TestHelpIsNoError(t *testing.T) {
 	for command, settings := range map[string][]string{
 		"head":             {"-n", "-columns", "-full", "-version", "-row-ids", "-json", "-filer"},
 		"pages":            {"-columns", "-version", "-json"},
-		"plan":             {"-target_rows_per_fragment", "-min_fragments"},
-		"compact":          {"-target_rows_per_fragment", "-min_fragments", "-dry-run", "-json", "-filer"},
+		"plan":             {"-target_rows_per_fragment", "-max_bytes_per_file", "-min_fragments", "-materialize_deletions_percent", "-max_source_bytes", "-memory_budget_mb"},
+		"compact":          {"-target_rows_per_fragment", "-max_bytes_per_file", "-min_fragments", "-materialize_deletions_percent", "-max_source_bytes", "-memory_budget_mb", "-dry-run", "-json", "-filer"},
 		"cleanup-versions": {"-retain_hours", "-min_versions_to_keep", "-dry-run", "-json", "-filer"},
 	} {
 		help := run(t, Env{}, command, "-h").stdout

@@ -1,0 +1,192 @@
+package matrix_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seaweedfs/seaweed-lance/internal/e2e/matrix"
+	"github.com/seaweedfs/seaweed-lance/internal/e2e/oracle"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/compact"
+	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
+)
+
+// ways in which a table of the matrix is made ready for a compaction: its rows once more, the same with every third row
+// deleted, and rows that don't have the column. They are what "copied", "decoded and encoded" and "filled" come from.
+var ways = []string{"joined", "deleted", "filled"}
+
+// compaction is one table of the matrix on its way.
+type compaction struct {
+	cell matrix.Cell
+	way  string
+	// folder is its number below the directory of its part.
+	folder int
+	before json.RawMessage
+	result compact.Result
+}
+
+func (c *compaction) String() string { return c.cell.Name + ", " + c.way }
+
+// compactions counts what became of them.
+type compactions struct {
+	t                                        *testing.T
+	asked, ready, merged, left, wrong, onTop int
+	kinds                                    map[string]int
+	failed                                   map[string]bool
+}
+
+// waysOf are the ways that a cell is tried in: one in quick runs and in full ones, all where cells were named.
+func waysOf(c matrix.Cell) []string {
+	if os.Getenv("SEAWEED_LANCE_CELLS") != "" {
+		return ways
+	}
+	i := int(seed(c.Name) / 5 % uint64(len(ways)))
+	return ways[i : i+1]
+}
+
+// TestCompactMatrix compacts the tables of the matrix: Lance reads every value back equal, validates the table,
+// and appends, deletes, compacts and indexes on top.
+func TestCompactMatrix(t *testing.T) {
+	newest := oracle.Start(t, oracle.Newest)
+	var all []matrix.Cell
+	newest.Do(t, "cells", nil, &all)
+	m := &compactions{t: t, kinds: map[string]int{}, failed: map[string]bool{}}
+	for _, w := range writers(chosen(t, all)) {
+		lance := newest
+		if w.release != oracle.Newest || w.env != "" {
+			lance = oracle.Start(t, w.release, w.environment()...)
+		}
+		var jobs []*compaction
+		for _, c := range w.cells {
+			for _, way := range waysOf(c) {
+				jobs = append(jobs, &compaction{cell: c, way: way})
+			}
+		}
+		for part := range slices.Chunk(jobs, 25) {
+			m.part(lance, newest, part)
+		}
+	}
+	m.report()
+}
+
+// part makes tables, compacts them and has them judged.
+func (m *compactions) part(writer, judge *oracle.Lance, jobs []*compaction) {
+	dir := m.t.TempDir()
+	defer os.RemoveAll(dir)
+	m.asked += len(jobs)
+	names, pairs := []string{}, [][2]string{}
+	for i, j := range jobs {
+		j.folder = i
+		names, pairs = append(names, j.cell.Name), append(pairs, [2]string{j.cell.Name, j.way})
+	}
+	var written []matrix.Written
+	writer.Do(m.t, "write_cells", oracle.Args{"root": dir, "names": names}, &written)
+	var ready []json.RawMessage
+	judge.Do(m.t, "prepare_cells", oracle.Args{"root": dir, "jobs": pairs}, &ready)
+	var done []*compaction
+	var ask [][]any
+	for i, j := range jobs {
+		var state struct{ Reason string }
+		if err := json.Unmarshal(ready[i], &state); err != nil {
+			m.t.Fatal(err)
+		}
+		if state.Reason != "" {
+			m.kinds["Lance can't: "+matrix.Written{Reason: state.Reason}.Kind()]++
+			continue
+		}
+		m.ready++
+		j.before = ready[i]
+		if !m.compact(j, filepath.Join(dir, strconv.Itoa(i), "t")) {
+			continue
+		}
+		done = append(done, j)
+		ask = append(ask, []any{j.cell.Name, i, j.before, j.result.FragmentsAdded > 0})
+	}
+	if len(done) == 0 {
+		return
+	}
+	var judged []struct {
+		Wrong, Top, Theirs string
+		Fragments          int
+	}
+	judge.Do(m.t, "judge_cells", oracle.Args{"root": dir, "jobs": ask}, &judged)
+	for i, j := range done {
+		x := judged[i]
+		switch {
+		case x.Wrong != "":
+			var own string
+			judge.Do(m.t, "fate", oracle.Args{"name": j.cell.Name, "root": filepath.Join(dir, strconv.Itoa(j.folder))}, &own)
+			m.fail(j, fmt.Sprintf("%s (after Lance's own compaction: %q)", x.Wrong, own))
+		case x.Top != "" && x.Theirs == "":
+			m.fail(j, "on top: "+x.Top)
+		case x.Top != "":
+			m.kinds["Lance can't go on with its own, either: "+matrix.Written{Reason: x.Theirs}.Kind()]++
+		case j.result.FragmentsAdded > 0:
+			m.onTop++
+		}
+	}
+}
+
+// compact runs ours on a table, twice.
+func (m *compactions) compact(j *compaction, dir string) bool {
+	s, err := dirstore.New(dir, dirstore.Options{NoSync: true})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer s.Close()
+	j.result, err = compact.Run(m.t.Context(), s, compact.Options{})
+	if err != nil {
+		m.fail(j, err.Error())
+		return false
+	}
+	again, err := compact.Run(m.t.Context(), s, compact.Options{})
+	if err != nil || again.Changed || len(again.Plan.Tasks) > 0 {
+		m.fail(j, fmt.Sprintf("a second run goes on: %+v, error %v", again, err))
+	}
+	if j.result.FragmentsRemoved > 0 {
+		m.merged++
+		return true
+	}
+	for _, l := range j.result.Plan.Left {
+		if l.Kind == compact.Fine {
+			continue
+		}
+		m.left++
+		m.kinds["left: "+matrix.Written{Reason: strings.ReplaceAll(l.Reason, j.cell.Name, "")}.Kind()]++
+		if l.Kind == compact.Broken {
+			m.fail(j, "said to be broken: "+l.Reason)
+		}
+		break
+	}
+	return true
+}
+
+// fail complains of the first table of each kind.
+func (m *compactions) fail(j *compaction, text string) {
+	m.wrong++
+	kind := digits.ReplaceAllString(text, "#")
+	if m.failed[kind] {
+		m.t.Logf("%s: %s", j, text)
+		return
+	}
+	m.failed[kind] = true
+	m.t.Errorf("%s: %s", j, text)
+}
+
+func (m *compactions) report() {
+	m.t.Logf("%d tables asked for, %d ready, %d merged, %d left, %d wrong, %d gone on with", m.asked, m.ready, m.merged, m.left, m.wrong, m.onTop)
+	var lines []string
+	for k, n := range m.kinds {
+		lines = append(lines, fmt.Sprintf("%5d %s", n, k))
+	}
+	slices.Sort(lines)
+	m.t.Log(strings.Join(lines, "\n"))
+	if os.Getenv("SEAWEED_LANCE_CELLS") == "" && m.merged < m.ready*3/4 {
+		m.t.Errorf("only %d of %d were merged", m.merged, m.ready)
+	}
+}
