@@ -68,7 +68,7 @@ type miniKeeper struct {
 	buffers  [][]byte
 	wanted   []span
 	whole    *block.Values
-	*keepSpace
+	keepSpace
 }
 
 type span struct{ from, to int }
@@ -166,10 +166,10 @@ func (k *miniKeeper) slotsOf(r column.Range) error {
 		if before, values = lo, hi-lo; k.miniBlock.def != nil {
 			before, values = level.Count(k.def[:lo], k.meaning.MaxVisible), level.Count(k.def[lo:hi], k.meaning.MaxVisible)
 		}
-		k.reps = append(k.reps, k.rep[lo:hi]...)
+		k.reps = k.append(k.reps, k.rep[lo:hi])
 	}
 	if k.miniBlock.def != nil {
-		k.defs = append(k.defs, k.def[lo:hi]...)
+		k.defs = k.append(k.defs, k.def[lo:hi])
 	}
 	if 2*int64(cap(k.reps)+cap(k.defs)) > k.limit {
 		return overLimit("%d levels", len(k.reps)+len(k.defs))

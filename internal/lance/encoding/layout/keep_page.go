@@ -64,7 +64,7 @@ func (k *miniKeeper) page(buffers [][]byte) (*pb.PageLayout, [][]byte, error) {
 func (k *miniKeeper) write(w *chunkWriter, l *pb.PageLayout_MiniBlock) error {
 	v := k.taken
 	var err error
-	if w.Chunks, err = block.Rechunk(v, l.GetValueCompression(), k.copied == 0); err != nil {
+	if w.Chunks, err = block.Rechunk(v, l.GetValueCompression(), k.copied == 0, &k.memory); err != nil {
 		return err
 	}
 	l.ValueCompression, l.NumBuffers = w.Encoding, uint64(len(w.Buffers))
