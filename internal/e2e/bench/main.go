@@ -61,7 +61,7 @@ func main() {
 	rounds := flag.Int("rounds", 5, "runs of each")
 	tables := flag.String("table", "", "tables to compact: some of a,b,c,d,e,f (default: all)")
 	scale := flag.Float64("scale", 1, "size of the tables to compact, 1 is what is meant")
-	profile := flag.String("profile", "", "where a measured run of ours leaves a profile: cpu:FILE or mem:FILE")
+	profile := flag.String("profile", "", "where a measured run of ours leaves a profile: cpu:FILE, mem:FILE or heap:FILE")
 	work := flag.String("dir", "", "where to work (default: a temporary directory)")
 	asJSON := flag.Bool("json", false, "print one JSON object")
 	what := flag.String("what", "compact", "what to measure: compact, scan or sweep")

@@ -85,7 +85,9 @@ func descriptors(t *testing.T, dt arrow.DataType, text string) arrow.Array {
 
 // Positions of blobs that lie behind each other stay apart as they were, and nothing between them that was another's comes along.
 func TestMoveFirstKind(t *testing.T) {
-	u64 := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Uint64, Nullable: true} }
+	u64 := func(name string) arrow.Field {
+		return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Uint64, Nullable: true}
+	}
 	dt := arrow.StructOf(u64("position"), u64("size"))
 	f := &table.Field{ID: 1, Name: "b", Type: dt, Blob: table.BlobV1}
 	rows := `[{"position":128,"size":10},null,{"position":0,"size":70},{"position":0,"size":0},{"position":256,"size":3},{"position":1,"size":0},{"position":325,"size":1},{"position":130,"size":2}]`

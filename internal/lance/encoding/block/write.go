@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/fsst"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
@@ -76,6 +77,25 @@ type Zipped struct {
 	Offsets []int64
 	// OffsetBits is the width of the length that stands before a value of varying length: 32 or 64.
 	OffsetBits int
+	// Symbols, if there are some, compress each value that Append takes out of Data.
+	Symbols *fsst.Encoder
+}
+
+// Append appends value i of those that vary in length, as it is stored.
+func (z *Zipped) Append(dst []byte, i int) []byte {
+	value := z.Data[z.Offsets[i]:z.Offsets[i+1]]
+	if z.Symbols == nil {
+		return append(dst, value...)
+	}
+	return z.Symbols.Append(dst, value)
+}
+
+// Size is how many bytes all values take, about as many if they are compressed as they are taken.
+func (z *Zipped) Size() int {
+	if z.Symbols == nil {
+		return len(z.Data)
+	}
+	return int(float64(len(z.Data)) * min(z.Symbols.Ratio()*1.03, 1))
 }
 
 const (

@@ -71,7 +71,7 @@ func (z *Zipped) decode(tb testing.TB) *Values {
 		tb.Fatalf("%d offsets of %d bits into %d bytes for %d values", len(z.Offsets), z.OffsetBits, len(z.Data), z.N)
 	}
 	for i := range z.N {
-		if err := d.AppendVariable(v, z.Data[z.Offsets[i]:z.Offsets[i+1]]); err != nil {
+		if err := d.AppendVariable(v, z.Append(nil, i)); err != nil {
 			tb.Fatalf("value %d: %v", i, err)
 		}
 	}

@@ -60,8 +60,8 @@ func zipStrings(v *Values, o EncodeOptions) (*Zipped, error) {
 	if e == nil {
 		return zipPlain(v, bits), nil
 	}
-	z := zipPlain(shorten(v, e, o.Memory), bits)
-	z.Encoding = fsstEnc(e.Table(), z.Encoding)
+	z := zipPlain(v, bits)
+	z.Encoding, z.Symbols = fsstEnc(e.Table(), z.Encoding), e
 	return z, nil
 }
 
@@ -139,7 +139,7 @@ func zipStructs(v *Values, o EncodeOptions) (*Zipped, error) {
 			return nil, err
 		}
 		fields[i] = z
-		total += int64(len(z.Data))
+		total += int64(z.Size())
 		field := &pb.CompressiveEncoding_VariablePackedStruct_Field{Value: z.Encoding}
 		if z.Offsets == nil {
 			field.Width = &pb.CompressiveEncoding_VariablePackedStruct_Field_BitsPerValue{BitsPerValue: uint64(z.Bits)}
@@ -166,13 +166,15 @@ func zipStructs(v *Values, o EncodeOptions) (*Zipped, error) {
 				z.Data = append(z.Data, f.Data[row*b:(row+1)*b]...)
 				continue
 			}
-			value := f.Data[f.Offsets[row]:f.Offsets[row+1]]
+			at := len(z.Data)
+			z.Data = append(z.Data, make([]byte, f.OffsetBits/8)...)
+			z.Data = f.Append(z.Data, row)
+			size := len(z.Data) - at - f.OffsetBits/8
 			if f.OffsetBits == 32 {
-				z.Data = le.AppendUint32(z.Data, uint32(len(value)))
+				le.PutUint32(z.Data[at:], uint32(size))
 			} else {
-				z.Data = le.AppendUint64(z.Data, uint64(len(value)))
+				le.PutUint64(z.Data[at:], uint64(size))
 			}
-			z.Data = append(z.Data, value...)
 		}
 		z.Offsets[row+1] = int64(len(z.Data))
 	}

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -104,7 +105,8 @@ func (z *fullZip) meta() []datafile.Span {
 
 func (z *fullZip) load(bufs [][]byte, _ int64) error {
 	if len(bufs) > 0 {
-		z.positions = bufs[0]
+		// The page may be kept for longer than what else was fetched with them.
+		z.positions = bytes.Clone(bufs[0])
 	}
 	return nil
 }

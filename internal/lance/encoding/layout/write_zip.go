@@ -77,8 +77,9 @@ type zipper struct {
 
 func (w *zipper) all() error {
 	lv := w.levels
-	w.out = w.memory.Bytes(len(w.Data) + lv.Slots*w.word + lv.Visible*w.prefix)
+	w.out = w.memory.Bytes(w.Size() + lv.Slots*w.word + lv.Visible*w.prefix)
 	var le [4]byte
+	var none [8]byte
 	value, size := 0, w.Bits/8
 	for i := range lv.Slots {
 		var rep, def uint16
@@ -102,15 +103,16 @@ func (w *zipper) all() error {
 			continue
 		}
 		if def == 0 {
-			b := w.Data[w.Offsets[value]:w.Offsets[value+1]]
+			at := len(w.out)
+			w.out = w.Append(append(w.out, none[:w.prefix]...), value)
+			n := uint64(len(w.out) - at - w.prefix)
 			if w.prefix == 8 {
-				w.out = binary.LittleEndian.AppendUint64(w.out, uint64(len(b)))
-			} else if uint64(len(b)) <= math.MaxUint32 {
-				w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(b)))
+				binary.LittleEndian.PutUint64(w.out[at:], n)
+			} else if n <= math.MaxUint32 {
+				binary.LittleEndian.PutUint32(w.out[at:], uint32(n))
 			} else {
-				return unsupported("a value of %d bytes with a length of 32 bits", len(b))
+				return unsupported("a value of %d bytes with a length of 32 bits", n)
 			}
-			w.out = append(w.out, b...)
 		}
 		value++
 	}

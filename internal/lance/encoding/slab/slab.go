@@ -21,7 +21,7 @@ const (
 	// steps of sizes between two powers of two, so that not much is lent beyond what was asked for.
 	steps = 4
 	// maxIdle is how many bytes are kept that nobody uses. Those that were given back first go first.
-	maxIdle = 32 << 20
+	maxIdle = 8 << 20
 )
 
 // idle are the slabs that nobody uses, the last one given back last. They are kept as long as somebody holds them.
