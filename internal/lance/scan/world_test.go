@@ -73,6 +73,9 @@ func (w *world) add(id uint64, rows, pageRows int, files ...[]int32) *pb.DataFra
 		e := w.file(name, id, rows, pageRows, fields, func(x int32) bool { return last[x] != i })
 		d := &pb.DataFile{Path: name, FileMajorVersion: 2, FileMinorVersion: 2, FileSizeBytes: uint64(e.Size)}
 		for c, x := range fields {
+			if last[x] != i {
+				x = -2 // as writers mark what they supersede
+			}
 			d.Fields, d.ColumnIndices = append(d.Fields, x), append(d.ColumnIndices, int32(c))
 		}
 		f.Files = append(f.Files, d)
