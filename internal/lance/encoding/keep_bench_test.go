@@ -13,6 +13,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
@@ -118,6 +119,7 @@ var familyNames = []string{"ints packed", "ints flat", "floats null", "strings",
 
 // BenchmarkKeep compares rows kept of pages with their decoding and encoding; a tenth of a hundredth of the rows go, here and there.
 func BenchmarkKeep(b *testing.B) {
+	defer slab.Hold()()
 	for i, a := range benchFamilies() {
 		for _, v := range []table.FileVersion{table.V2_0, table.V2_2} {
 			if v == table.V2_0 && familyNames[i] == "lists" {

@@ -3,6 +3,7 @@ package block
 import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/bitpack"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/general"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -46,8 +47,8 @@ func plainBits(enc *pb.CompressiveEncoding) uint64 {
 }
 
 // Rechunk encodes values as chunks under a given encoding; for the values see Stored. With free, numbers that were packed or runs
-// may be left as they are where that is smaller.
-func Rechunk(v *Values, enc *pb.CompressiveEncoding, free bool) (*Chunks, error) {
+// may be left as they are where that is smaller. The chunks may lie in the memory of mem, if any.
+func Rechunk(v *Values, enc *pb.CompressiveEncoding, free bool, mem *slab.Arena) (*Chunks, error) {
 	if err := v.checkWhole(); err != nil {
 		return nil, err
 	}
@@ -55,15 +56,15 @@ func Rechunk(v *Values, enc *pb.CompressiveEncoding, free bool) (*Chunks, error)
 		if v.Kind != Fixed || v.Bits != 8 && v.Bits != 16 && v.Bits != 32 && v.Bits != 64 {
 			return nil, unsupported("%s of %s", Describe(enc), v.shape())
 		}
-		c, err := rechunk(v, enc)
+		c, err := rechunk(v, enc, mem)
 		if err == nil && c.cost() > int64(v.N*v.Bits/8)+chunkCost*int64(v.N/powerBelow(8*MaxChunkBytes/v.Bits)+1) {
-			c, err = flatChunks(v, nil)
+			c, err = flatChunks(v, mem)
 		} else if err == nil {
 			c.Encoding = enc
 		}
 		return c, err
 	}
-	c, err := rechunk(v, enc)
+	c, err := rechunk(v, enc, mem)
 	if err != nil {
 		return nil, named(enc, err)
 	}
@@ -71,25 +72,25 @@ func Rechunk(v *Values, enc *pb.CompressiveEncoding, free bool) (*Chunks, error)
 	return c, nil
 }
 
-func rechunk(v *Values, enc *pb.CompressiveEncoding) (*Chunks, error) {
+func rechunk(v *Values, enc *pb.CompressiveEncoding, mem *slab.Arena) (*Chunks, error) {
 	e := enc.GetEncoding()
 	switch v.Kind {
 	case Fixed:
 		whole := v.Bits == 8 || v.Bits == 16 || v.Bits == 32 || v.Bits == 64
 		switch e.(type) {
 		case *pb.CompressiveEncoding_Flat_, *pb.CompressiveEncoding_PackedStruct_, *pb.CompressiveEncoding_FixedSizeList_:
-			return flatChunks(v, nil)
+			return flatChunks(v, mem)
 		case *pb.CompressiveEncoding_InlineBitpacking_:
 			if whole {
-				return inlineChunks(v, nil)
+				return inlineChunks(v, mem)
 			}
 		case *pb.CompressiveEncoding_Rle:
 			if whole {
-				return runChunks(v, nil)
+				return runChunks(v, mem)
 			}
 		case *pb.CompressiveEncoding_ByteStreamSplit_:
 			if whole && v.Bits >= 32 {
-				return splitChunks(v, nil)
+				return splitChunks(v, mem)
 			}
 		}
 	case Variable:
@@ -99,7 +100,7 @@ func rechunk(v *Values, enc *pb.CompressiveEncoding) (*Chunks, error) {
 		}
 		switch bits := strings.GetOffsets().GetFlat().GetBitsPerValue(); bits {
 		case 32, 64:
-			return cutStrings(v, int(bits/8), 0, nil)
+			return cutStrings(v, int(bits/8), 0, mem)
 		}
 	case List:
 		if _, ok := e.(*pb.CompressiveEncoding_FixedSizeList_); ok {
@@ -107,7 +108,7 @@ func rechunk(v *Values, enc *pb.CompressiveEncoding) (*Chunks, error) {
 		}
 	}
 	if g := enc.GetGeneral(); g != nil {
-		c, err := rechunk(v, g.GetValues())
+		c, err := rechunk(v, g.GetValues(), mem)
 		if err != nil {
 			return nil, err
 		}

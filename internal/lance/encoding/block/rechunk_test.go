@@ -122,7 +122,7 @@ func TestRechunk(t *testing.T) {
 				want := chunkedPlain(t, all, take)
 				some := chunked(t, Stored(all.Encoding), all, take)
 				for _, free := range []bool{false, true} {
-					again, err := Rechunk(some, all.Encoding, free)
+					again, err := Rechunk(some, all.Encoding, free, nil)
 					if err != nil {
 						t.Fatal(err)
 					}

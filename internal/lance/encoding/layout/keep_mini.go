@@ -1,11 +1,7 @@
 package layout
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
@@ -72,7 +68,7 @@ type miniKeeper struct {
 	buffers  [][]byte
 	wanted   []span
 	whole    *block.Values
-	*keepSpace
+	keepSpace
 }
 
 type span struct{ from, to int }
@@ -139,22 +135,6 @@ func (k *miniKeeper) take(r column.Range) error {
 
 func (k *miniKeeper) fault(err error) error { return fmt.Errorf("mini-block chunk %d: %w", k.at, err) }
 
-// copy copies a chunk.
-func (k *miniKeeper) copy(c int) {
-	if k.out == nil {
-		k.out = make([]byte, 0, k.share(len(k.bytes))+int(k.rows/4)+32*len(k.pos))
-	}
-	k.out = append(k.out, k.bytes[k.pos[c]:k.pos[c+1]]...)
-	values := k.first[c+1] - k.first[c]
-	k.copied += values
-	word := (uint32(k.pos[c+1]-k.pos[c])/alignment-1)<<4 | uint32(bits.Len64(values)-1)
-	if k.wide {
-		k.table = binary.LittleEndian.AppendUint32(k.table, word)
-	} else {
-		k.table = binary.LittleEndian.AppendUint16(k.table, uint16(word))
-	}
-}
-
 // checkLevels checks the levels of a chunk.
 func (k *miniKeeper) checkLevels() error {
 	n := int(k.first[k.at+1] - k.first[k.at])
@@ -186,10 +166,10 @@ func (k *miniKeeper) slotsOf(r column.Range) error {
 		if before, values = lo, hi-lo; k.miniBlock.def != nil {
 			before, values = level.Count(k.def[:lo], k.meaning.MaxVisible), level.Count(k.def[lo:hi], k.meaning.MaxVisible)
 		}
-		k.reps = append(k.reps, k.rep[lo:hi]...)
+		k.reps = k.append(k.reps, k.rep[lo:hi])
 	}
 	if k.miniBlock.def != nil {
-		k.defs = append(k.defs, k.def[lo:hi]...)
+		k.defs = k.append(k.defs, k.def[lo:hi])
 	}
 	if 2*int64(cap(k.reps)+cap(k.defs)) > k.limit {
 		return overLimit("%d levels", len(k.reps)+len(k.defs))
@@ -224,75 +204,4 @@ func (k *miniKeeper) finish() error {
 	}
 	k.at = -1
 	return nil
-}
-
-// page makes the page of what was taken.
-func (k *miniKeeper) page(buffers [][]byte) (*pb.PageLayout, [][]byte, error) {
-	v := k.taken
-	l := proto.Clone(k.layout).(*pb.PageLayout_MiniBlock)
-	if v.N == 0 && k.copied == 0 {
-		return nil, nil, errAnew // lists without items are not for chunks
-	}
-	w := &chunkWriter{wide: k.wide, rep: k.repLevel, def: k.defLevel, out: k.out, table: k.table}
-	if v.N > 0 {
-		if err := k.write(w, l); err != nil {
-			return nil, nil, err
-		}
-	} else {
-		clearLast(w.table, k.wide)
-	}
-	if !suits(l.GetValueCompression(), len(w.out), k.rows, k.starts) {
-		return nil, nil, errAnew
-	}
-	if err := k.worthwhile(len(w.out), buffers); err != nil {
-		return nil, nil, err
-	}
-	l.NumItems = k.copied + uint64(v.N)
-	out := [][]byte{w.table, w.out}
-	if k.dict != nil {
-		out = append(out, buffers[2])
-	}
-	if k.miniBlock.rep != nil {
-		l.RepetitionIndexDepth = 1
-		out = append(out, w.index.bytes())
-	}
-	return &pb.PageLayout{Layout: &pb.PageLayout_MiniBlock_{MiniBlock: l}}, out, nil
-}
-
-// write writes chunks of what was taken.
-func (k *miniKeeper) write(w *chunkWriter, l *pb.PageLayout_MiniBlock) error {
-	v := k.taken
-	var err error
-	if w.Chunks, err = block.Rechunk(v, l.GetValueCompression(), k.copied == 0); err != nil {
-		return err
-	}
-	l.ValueCompression, l.NumBuffers = w.Encoding, uint64(len(w.Buffers))
-	w.levels = &level.Levels{Layers: l.GetLayers(), Rep: k.reps, Def: k.defs, MaxRep: k.meaning.MaxRep, MaxDef: k.meaning.MaxDef,
-		MaxVisible: k.meaning.MaxVisible, Slots: v.N, Visible: v.N}
-	minor := 1
-	if k.wide {
-		minor = 2
-	}
-	if k.miniBlock.def != nil {
-		w.levels.Slots = len(k.defs)
-		if k.copied == 0 || w.def == nil {
-			w.def = block.NewLevelEncoder(k.defs, block.EncodeOptions{Minor: minor})
-			l.DefCompression = w.def.Encoding
-		}
-	}
-	if k.miniBlock.rep != nil {
-		w.levels.Slots = len(k.reps)
-		w.rep = block.NewLevelEncoder(k.reps, block.EncodeOptions{Minor: minor})
-		l.RepCompression = w.rep.Encoding
-	}
-	return w.all(v.N)
-}
-
-// clearLast makes the word of the last chunk one that does not count its values.
-func clearLast(table []byte, wide bool) {
-	at := len(table) - 2
-	if wide {
-		at -= 2
-	}
-	table[at] &^= 15
 }

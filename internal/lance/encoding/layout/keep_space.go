@@ -1,58 +1,34 @@
 package layout
 
 import (
-	"sync"
-
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 )
 
 // keepSpace is memory that rows of a page are taken to. Nothing of it is in the page that comes out.
 type keepSpace struct {
 	levels     sink // working space for those of a chunk
+	space      *[2 * maxLevels]uint16
 	reps, defs []uint16
-	stores     [2][]byte
-	offsets    [2][]int64
+	memory     slab.Arena // what new chunks are made of
 }
-
-// maxKeepSpace is the most memory that is kept for the next page.
-const maxKeepSpace = 16 << 20
-
-var keepSpaces = sync.Pool{New: func() any {
-	s := new(keepSpace)
-	s.levels.rep, s.levels.def = make([]uint16, maxLevels), make([]uint16, maxLevels)
-	return s
-}}
 
 // borrow gets memory for what is taken.
 func (k *miniKeeper) borrow() {
-	k.keepSpace = keepSpaces.Get().(*keepSpace)
+	k.space = scratch.Get().(*[2 * maxLevels]uint16)
+	k.levels.rep, k.levels.def = k.space[:maxLevels:maxLevels], k.space[maxLevels:]
 	k.taken, k.whole = k.stored.New(k.limit), k.stored.New(k.limit)
-	for i, v := range []*block.Values{k.taken, k.whole} {
-		switch v.Kind {
-		case block.Fixed:
-			v.Data = k.stores[i][:0]
-		case block.Variable:
-			v.Data, v.Offsets = k.stores[i][:0], append(k.offsets[i][:0], 0)
-		}
-	}
-	k.reps, k.defs = k.reps[:0], k.defs[:0]
 }
 
-// giveBack keeps the memory for the next page.
+// giveBack gives it back.
 func (k *miniKeeper) giveBack() {
-	s := k.keepSpace
-	size := 2 * (cap(s.reps) + cap(s.defs))
-	for i, v := range []*block.Values{k.taken, k.whole} {
-		switch v.Kind {
-		case block.Fixed:
-			s.stores[i] = v.Data[:0]
-		case block.Variable:
-			s.stores[i], s.offsets[i] = v.Data[:0], v.Offsets[:0]
-		}
-		size += cap(s.stores[i]) + 8*cap(s.offsets[i])
-	}
-	if size <= maxKeepSpace {
-		keepSpaces.Put(s)
+	scratch.Put(k.space)
+	k.memory.Free()
+	slab.Put(k.reps)
+	slab.Put(k.defs)
+	for _, v := range []*block.Values{k.taken, k.whole} {
+		slab.Put(v.Data)
+		slab.Put(v.Offsets)
 	}
 }
 
@@ -63,15 +39,31 @@ func (k *miniKeeper) share(of int) int {
 
 // reserve makes room for what will be taken, judging by the page.
 func (k *miniKeeper) reserve() {
-	n := k.share(int(min(k.items, 1<<31)))
+	n := int64(k.share(int(min(k.items, 1<<31))))
 	v := k.taken
 	switch v.Kind {
 	case block.Fixed:
-		v.Data = room(v.Data, (int64(n)*int64(v.Bits)+7)/8+8, v.Limit)
-	case block.Variable:
-		if want := int64(n) + 2; want > int64(cap(v.Offsets)) && 8*want <= v.Limit {
-			v.Offsets = append(make([]int64, 0, want+want/64), v.Offsets...)
+		if want := (n*int64(v.Bits)+7)/8 + 8; want > int64(cap(v.Data)) && want <= v.Limit {
+			slab.Put(v.Data)
+			v.Data = slab.Get[byte](int(want))
 		}
-		v.Data = room(v.Data, int64(k.share(len(k.bytes))), v.Limit-8*int64(n))
+	case block.Variable:
+		if want := n + n/64 + 2; want > int64(cap(v.Offsets)) && 8*want <= v.Limit {
+			slab.Put(v.Offsets)
+			v.Offsets = append(slab.Get[int64](int(want)), 0)
+		}
+		if want := int64(k.share(len(k.bytes))); want > int64(cap(v.Data)) && want <= v.Limit-8*n {
+			slab.Put(v.Data)
+			v.Data = slab.Get[byte](int(want))
+		}
 	}
+}
+
+// append appends levels. What there is not enough room in is given back.
+func (k *miniKeeper) append(dst, levels []uint16) []uint16 {
+	if n := len(levels); n > cap(dst)-len(dst) {
+		// Slots are values, mostly.
+		dst = slab.Grow(dst, max(n, len(dst), min(k.share(int(min(k.items, 1<<31))), int(min(k.limit/4, 1<<31)))-len(dst)))
+	}
+	return append(dst, levels...)
 }
