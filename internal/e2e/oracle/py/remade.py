@@ -48,6 +48,8 @@ def prepare(name, root, way):
     """More fragments: the same rows again ("joined"), without the column under test ("filled"), or the same with
     rows deleted from both ("deleted"). Answers with the state, or with why there is none."""
     c, uri = cellwriter.cell(name), os.path.join(root, "t")
+    if c["rows"] > 50_000:
+        return {"reason": "too many rows to look at one by one"}
     try:
         if c["group"] != "blob2":
             schema, bs = cellwriter.batches(c)
