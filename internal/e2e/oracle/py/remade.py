@@ -66,9 +66,9 @@ def prepare(name, root, way):
     return out
 
 
-def prepare_cells(root, jobs):
-    """Makes tables ready: pairs of a case's name and a way, in folders named by their numbers."""
-    return [prepare(n, os.path.join(root, str(i)), way) for i, (n, way) in enumerate(jobs)]
+def prepare_cells(root, first, jobs):
+    """Makes tables ready: pairs of a case's name and a way, in folders named by their numbers, which begin with first."""
+    return [prepare(n, os.path.join(root, str(first + i)), way) for i, (n, way) in enumerate(jobs)]
 
 
 def on_top(name, uri):
