@@ -29,6 +29,10 @@ type job struct {
 	Keep int
 	// Times is how often it runs, one right after the other.
 	Times int
+	// Memory is the budget of a compaction in bytes.
+	Memory int64
+	// Peak is a file to write to how many bytes more than before the process held at most.
+	Peak string
 }
 
 func TestMain(m *testing.M) {
@@ -60,11 +64,17 @@ func work(text string) error {
 	if j.Kind == "hold" {
 		return hold(j.Dir, in)
 	}
+	peak := func() error { return nil }
+	if j.Peak != "" {
+		if peak, err = peakAbove(j.Peak); err != nil {
+			return err
+		}
+	}
 	for range max(j.Times, 1) {
 		var result any
 		switch j.Kind {
 		case "compact":
-			result, err = compact.Run(context.Background(), s, compact.Options{Policy: compact.Policy{TargetRows: j.Target}})
+			result, err = compact.Run(context.Background(), s, compact.Options{Policy: compact.Policy{TargetRows: j.Target}, MemoryBudget: j.Memory})
 		case "cleanup":
 			result, err = cleanup.Run(context.Background(), s, cleanup.Options{Policy: cleanup.Policy{MinVersions: j.Keep}})
 		default:
@@ -74,5 +84,5 @@ func work(text string) error {
 			return fmt.Errorf("%s: %w (%+v)", j.Kind, err, result)
 		}
 	}
-	return nil
+	return peak()
 }

@@ -154,6 +154,9 @@ func accept(t *table.Table, err error) (*table.Table, error) {
 	if err := t.Writable(); err != nil {
 		return nil, err
 	}
+	if t.Manifest().GetWriterFeatureFlags()&table.FlagManagedBlobs != 0 {
+		return nil, fmt.Errorf("%s: %w: feature flag %d: which managed blobs are still needed only its data files tell", t.Ref().Name, table.ErrRefused, table.FlagManagedBlobs)
+	}
 	return t, understood(t.Ref().Name, t.Manifest())
 }
 

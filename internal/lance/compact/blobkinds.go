@@ -124,7 +124,11 @@ func (m *blobMover) second(ctx context.Context, at scan.Located, f *table.Field,
 		case blobDedicated:
 			newPos[i] = 0
 			newID[i], err = m.dedicated(ctx, at, id.Value(i), span)
-		case blobExternal, blobManaged:
+		case blobManaged:
+			if at.Store != m.t.Store() { // where its name leads elsewhere
+				err = fmt.Errorf("%w: managed blobs of %s", column.ErrUnsupported, at.Label)
+			}
+		case blobExternal:
 		default:
 			err = fmt.Errorf("%w: a blob of kind %d", column.ErrUnsupported, k)
 		}

@@ -37,7 +37,10 @@ const (
 // findBlobs notes which columns of a field hold blobs, and tells whether any does. An error says what of it can't be moved.
 func (s *shape) findBlobs(f *table.Field) (any bool, err error) {
 	if f.Blob != table.NoBlob {
-		s.blobs[f.ID] = true
+		s.blobs[f.ID] = f.Blob
+		if f.Blob == table.BlobV2 && s.version != table.V2_2 {
+			return true, fmt.Errorf("%w: blobs of the second kind in files of version %s", column.ErrUnsupported, s.version)
+		}
 		return true, nil
 	}
 	for _, c := range f.Children {
@@ -55,7 +58,7 @@ func (s *shape) findBlobs(f *table.Field) (any bool, err error) {
 
 // encodingOf is the message of the column of a field that is encoded; plain is that of most.
 func (s *shape) encodingOf(id int32, plain *pb.Encoding) (*pb.Encoding, error) {
-	if s.version != table.V2_0 || !s.blobs[id] {
+	if s.version != table.V2_0 || s.blobs[id] == table.NoBlob {
 		return plain, nil
 	}
 	return encodingarray.ColumnEncoding(column.Field{Blob: true})

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
@@ -165,4 +166,39 @@ func TestBlobsInLists(t *testing.T) {
 		t.Fatalf("left %v", res.Plan.Left)
 	}
 	says(t, left[0], `column "l"`, "blobs inside of a list")
+}
+
+// Lance compacts tables of older versions to files of 2.2 with blobs of the second kind. It can't append to them then, and
+// such fragments are left alone.
+func TestBlobsOfTwoKinds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(m *pb.Manifest)
+		says   string
+	}{
+		"blobs_22": {func(m *pb.Manifest) {
+			m.DataFormat = &pb.Manifest_DataStorageFormat{FileFormat: "lance", Version: "2.1"}
+		}, "blobs of the second kind in files of version 2.1"},
+		"blobs_21": {func(m *pb.Manifest) {
+			m.DataFormat = &pb.Manifest_DataStorageFormat{FileFormat: "lance", Version: "2.2"}
+			for i, f := range m.Fields {
+				if f.Name == "b" {
+					m.Fields[i] = proto.CloneOf(f)
+					m.Fields[i].LogicalType, m.Fields[i].ExtensionName, m.Fields[i].Metadata = "struct", "lance.blob.v2", nil
+				}
+			}
+		}, "holds blobs of the first kind"},
+	} {
+		s := copyOfBlobs(t, name)
+		edit(t, s, func(m *pb.Manifest) {
+			tt.change(m)
+			m.ReaderFeatureFlags |= table.FlagMixedVersions
+			m.WriterFeatureFlags |= table.FlagMixedVersions
+		})
+		res, err := Run(t.Context(), s, Options{})
+		left := leftFor(res.Plan, Unsupported)
+		if err != nil || res.Changed || len(left) != len(open(t, s).Fragments()) {
+			t.Fatalf("%s: %+v, error %v", name, res, err)
+		}
+		says(t, left[0], tt.says)
+	}
 }

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
@@ -185,6 +187,49 @@ func checkBlobsGone(t *testing.T, s *dirstore.Store, name string, before *table.
 	for _, word := range words {
 		if strings.Contains(all.String(), word) {
 			t.Errorf("%q is still there", word)
+		}
+	}
+}
+
+// Blobs beside data files in another base come to the table's own root with these.
+func TestRunBlobsOfBases(t *testing.T) {
+	for _, rooted := range []bool{true, false} {
+		s, other := copyOfBlobs(t, "blobs_22"), copyOfBlobs(t, "blobs_22")
+		before := open(t, s).WithBases(blobBases(t))
+		want, kinds := allOf(t, before, true), kindsOf(t, before)
+		root := other.String()
+		if !rooted {
+			root = filepath.Join(root, table.DataDir)
+		}
+		edit(t, s, func(m *pb.Manifest) {
+			for i, f := range m.Fragments {
+				m.Fragments[i] = proto.CloneOf(f)
+				m.Fragments[i].Files[0].BaseId = proto.Uint32(9)
+			}
+			m.BasePaths = append(m.BasePaths, &pb.BasePath{Id: 9, Path: root, IsDatasetRoot: rooted})
+		})
+		if err := os.RemoveAll(filepath.Join(s.String(), table.DataDir)); err != nil {
+			t.Fatal(err)
+		}
+		bases := func(p *pb.BasePath) (objects.Store, error) {
+			if p.GetId() == 9 {
+				return lancetest.Dir(t, p.GetPath(), nil), nil
+			}
+			return blobBases(t)(p)
+		}
+		keepForHand(t, s, fmt.Sprint("before", rooted))
+		res, err := Run(t.Context(), s, Options{Bases: bases})
+		if err != nil || len(res.Plan.Left) > 0 || !res.Changed {
+			t.Fatalf("%+v, error %v", res, err)
+		}
+		after := open(t, s).WithBases(blobBases(t)) // what was in the other base is not needed any more
+		for name, a := range allOf(t, after, true) {
+			if d := difference(a, 0, want[name], 0, want[name].Len()); d != "" || a.Len() != want[name].Len() {
+				t.Errorf("column %q: %d rows, were %d: %s", name, a.Len(), want[name].Len(), d)
+			}
+		}
+		if got := kindsOf(t, after); fmt.Sprint(got) != fmt.Sprint(kinds) {
+			t.Errorf("kinds %v, were %v", got, kinds)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -12,8 +13,11 @@ func TestCollectOften(t *testing.T) {
 		return n
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	for _, c := range []struct{ before, during int }{{100, collectAt}, {collectAt - 1, collectAt - 1}, {-1, -1}} {
+	held := make([]byte, 3*fewGarbage) // nothing but the least is allowed beside so much
+	defer runtime.KeepAlive(held)
+	for _, c := range []struct{ before, during int }{{100, leastPercent}, {leastPercent - 1, leastPercent - 1}, {-1, -1}} {
 		debug.SetGCPercent(c.before)
+		runtime.GC()
 		one := collectOften()
 		two := collectOften()
 		if got := percent(); got != c.during {
@@ -27,6 +31,17 @@ func TestCollectOften(t *testing.T) {
 		two()
 		if got := percent(); got != c.before {
 			t.Errorf("%d after the runs, %d before", got, c.before)
+		}
+	}
+}
+
+func TestPercentOf(t *testing.T) {
+	for _, c := range []struct {
+		live         uint64
+		before, want int
+	}{{0, 100, 100}, {fewGarbage / 4, 100, 100}, {fewGarbage / 4, 1000, 400}, {2 * fewGarbage, 100, 50}, {100 * fewGarbage, 100, leastPercent}} {
+		if got := percentOf(c.live, c.before); got != c.want {
+			t.Errorf("%d in use, %d before: %d, want %d", c.live, c.before, got, c.want)
 		}
 	}
 }

@@ -228,7 +228,7 @@ func TestPlanConverges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rounds := 5000
 	if full {
-		rounds = 200_000
+		rounds = 50_000
 	}
 	for range rounds {
 		var fs []Fragment

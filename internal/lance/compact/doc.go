@@ -5,6 +5,14 @@
 // fragment that stays as it is, out. Run carries a plan out, one commit for
 // each task, and goes on until planning again finds nothing.
 //
+// # What a plan promises
+//
+// Fragments that are small by rows and by bytes, or of which many rows are deleted, are merged with neighbours of the kind;
+// runs of them are cut into tasks, and tasks into new fragments, by rows and by bytes (see Policy). What a table says itself in its config
+// comes before what is asked for, unless that is fixed. A task leaves fewer fragments than it takes, or the same
+// rows without deleted ones, so that planning comes to an end under every policy, whatever the new files turn out to
+// take; and if they take what was planned, no two neighbours that it makes would be merged again.
+//
 // # How rows move
 //
 // For each column of each new file, and each fragment that goes into it, it is decided how the rows get

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -187,11 +186,6 @@ func uncopyableColumn(t *table.Table) string {
 	for _, f := range t.Manifest().GetFields() {
 		if k, l := table.MarkedBlob(f), f.GetLogicalType(); k == table.BlobV1 && l != "large_binary" || k == table.BlobV2 && l != "struct" {
 			return fmt.Sprintf("column %q is marked as one of blobs, and is one of %s", f.GetName(), l)
-		}
-		// Readers miscount the values of pages that differ in which levels hold nulls, and a file of one
-		// page each could take any memory to write.
-		if strings.HasPrefix(f.GetLogicalType(), "fixed_size_list:struct") {
-			return fmt.Sprintf("column %q is a fixed-size list of structs, whose pages can't be read together when they differ in where nulls are", f.GetName())
 		}
 		if name, most := keysOf(f); most > 0 && f.GetParentId() >= 0 {
 			return fmt.Sprintf("column %q is a dictionary with %s keys inside of another column, and they may not suffice for the words of several pages", f.GetName(), name)

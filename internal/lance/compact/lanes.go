@@ -15,9 +15,8 @@ const laneAhead = 2
 
 // lanes encode fields beside each other, each its rows in order.
 type lanes struct {
-	all    []*lane
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	all []*lane
+	wg  sync.WaitGroup
 	// turns bound how many encode at a time.
 	turns chan struct{}
 	// held is what all encoders hold of rows, most what they may.

@@ -17,7 +17,7 @@ func MakePlan(f Facts, p Policy) Plan { return makePlan(f, p, taken{}) }
 
 // makePlan is MakePlan for a run that has done some of its work already.
 func makePlan(f Facts, p Policy, done taken) Plan {
-	b := planner{Policy: p, before: "it is the first", plan: Plan{Own: f.Own}, words: make(vocabulary)}
+	b := planner{Policy: p, before: "it is the first", plan: Plan{Own: f.Own}, together: newTogether()}
 	if f.Refused != "" {
 		for i := range f.Fragments {
 			b.left(&f.Fragments[i], Unsupported, f.Refused)
@@ -40,8 +40,8 @@ type planner struct {
 	of [][]*Fragment
 	// run is the current run of neighbours that may be merged.
 	run []*Fragment
-	// words of the run's dictionaries.
-	words vocabulary
+	// together is what of the run has to be in one page.
+	together together
 	// before says what stands before the run.
 	before string
 }
@@ -66,11 +66,11 @@ func (b *planner) add(f *Fragment) {
 			const differs = "fragment %d holds other columns than can be filled or encoded anew"
 			b.endRun(fmt.Sprintf(differs, f.ID), fmt.Sprintf(differs, b.run[n-1].ID))
 		}
-		if n := len(b.run); n > 0 && !b.words.fits(f) {
-			why := fmt.Sprintf("fragments %d and %d have more words than the keys of a dictionary tell apart", b.run[n-1].ID, f.ID)
+		if n := len(b.run); n > 0 && !b.together.fits(f) {
+			why := fmt.Sprintf("fragments %d and %d have more in a column that has to be one page than can be: words of a dictionary, or bytes", b.run[n-1].ID, f.ID)
 			b.endRun(why, why)
 		}
-		b.words.add(f)
+		b.together.add(f)
 		b.run = append(b.run, f)
 	}
 }
@@ -101,7 +101,7 @@ func (b *planner) left(f *Fragment, k Kind, reason string) {
 // stands before the run that comes.
 func (b *planner) endRun(after, next string) {
 	run, before := b.run, b.before
-	b.run, b.words, b.before = nil, make(vocabulary), next
+	b.run, b.together, b.before = nil, newTogether(), next
 	for _, piece := range b.cut(run) {
 		if f := piece.fragments[0]; len(piece.fragments) == 1 && !b.due(f) {
 			why := before + ", and " + after

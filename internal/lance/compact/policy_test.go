@@ -137,3 +137,44 @@ func TestRunLimits(t *testing.T) {
 		t.Errorf("once more: %+v, error %v", r, err)
 	}
 }
+
+// Sizes that the manifest does not say are those of the files, less the pages of columns that are gone.
+func TestSurveySizes(t *testing.T) {
+	s := copyOf(t, "many_appends")
+	said := FactsOf(open(t, s))
+	p := Policy{MaxBytes: 20_000}
+	want, _, err := Survey(t.Context(), open(t, s), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer{tb: t, s: s}.put(&pb.Transaction{Operation: &pb.Transaction_UpdateConfig_{UpdateConfig: &pb.Transaction_UpdateConfig{}}}, func(m *pb.Manifest) {
+		for _, f := range m.Fragments {
+			f.Files[0].FileSizeBytes = 0
+		}
+	})
+	if x := FactsOf(open(t, s)).Fragments[0]; x.Bytes != 0 {
+		t.Errorf("a size that nobody says: %d", x.Bytes)
+	}
+	got, _, err := Survey(t.Context(), open(t, s), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprint(MakePlan(got, p).Tasks), fmt.Sprint(MakePlan(want, p).Tasks); a != b {
+		t.Errorf("planned %s, with sizes %s", a, b)
+	}
+	for i, x := range got.Fragments {
+		if x.Bytes != said.Fragments[i].Bytes || x.Bytes == 0 {
+			t.Errorf("fragment %d: %d bytes, the file has %d", x.ID, x.Bytes, said.Fragments[i].Bytes)
+		}
+	}
+	writer{tb: t, s: s}.put(&pb.Transaction{Operation: &pb.Transaction_UpdateConfig_{UpdateConfig: &pb.Transaction_UpdateConfig{}}}, func(m *pb.Manifest) {
+		m.Fragments[0].Files[0].Fields[0] = -2 // superseded
+	})
+	less, _, err := Survey(t.Context(), open(t, s), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := less.Fragments[0].Bytes, got.Fragments[0].Bytes; a >= b || a <= 0 {
+		t.Errorf("without a column %d bytes of %d", a, b)
+	}
+}

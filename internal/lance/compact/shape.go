@@ -22,8 +22,8 @@ type shape struct {
 	// parents of live ids, and leaves those ids that have a column in files of every version.
 	parents map[int32]int32
 	leaves  map[int32]bool
-	// blobs are the ids of columns of blobs.
-	blobs map[int32]bool
+	// blobs are the kinds of columns of blobs.
+	blobs map[int32]table.BlobKind
 	// must are the fields whose pages have to agree about null structs.
 	must map[int32]bool
 }
@@ -49,12 +49,14 @@ type topField struct {
 	blobs bool
 	// keys are how many words a dictionary may have, when that may not be enough; 0 for any other.
 	keys int
+	// single: its pages can't be read together.
+	single bool
 	// unwritable says why it can't be encoded; nil when it can.
 	unwritable error
 }
 
 func shapeOf(t *table.Table) *shape {
-	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), blobs: make(map[int32]bool), must: mustAgree(t)}
+	s := &shape{version: t.FileVersion(), top: make(map[int32]int), parents: make(map[int32]int32), leaves: make(map[int32]bool), blobs: make(map[int32]table.BlobKind), must: mustAgree(t)}
 	for _, f := range t.Manifest().GetFields() {
 		at, below := s.top[f.GetParentId()]
 		if !below {
@@ -78,6 +80,7 @@ func (f *topField) examine(s *shape) {
 	structs := false
 	for _, x := range f.flat {
 		f.must = f.must || s.must[x.GetId()]
+		f.single = f.single || strings.HasPrefix(x.GetLogicalType(), "fixed_size_list:struct")
 		f.lists = f.lists || isList(x.GetLogicalType())
 		structs = structs || x.GetLogicalType() == "struct"
 		f.whole = f.whole || x.GetLogicalType() == "map" // a key can't be null

@@ -231,7 +231,14 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 		if sh.fields[sh.top[id]].keys > 0 {
 			col.why = fmt.Errorf("%w: its dictionary has to be joined with others", errUncopyable)
 		}
-		if sh.blobs[id] {
+		if sh.blobs[id] == table.BlobV2 && version != table.V2_2 {
+			// Lance has it so where it has compacted to 2.2 some of a table whose blobs were of the first kind.
+			return fmt.Errorf("%w: column %d holds blobs of the first kind, by the schema they are of the second", errUncopyable, c)
+		}
+		if sh.fields[sh.top[id]].single {
+			col.why = fmt.Errorf("%w: its pages can't be read together with others", errUncopyable)
+		}
+		if sh.blobs[id] != table.NoBlob {
 			col.why = fmt.Errorf("%w: it says where blobs lie", errUncopyable)
 		}
 		if col.why != nil {

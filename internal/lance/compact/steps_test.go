@@ -128,3 +128,46 @@ func TestConflictReplansOneTask(t *testing.T) {
 		}
 	}
 }
+
+// Wide rows that come one by one, with a run after each: what is rewritten stays within a multiple of what came.
+func TestPlanSlowIngest(t *testing.T) {
+	const row, limit = 1 << 20, 8 << 20
+	p := Policy{TargetRows: 1 << 20, MaxBytes: limit}
+	var fs []Fragment
+	next := uint64(0)
+	add := func() {
+		fs = append(fs, Fragment{ID: next, Rows: 1, Bytes: row})
+		next++
+	}
+	settle := func() (rewritten int64) {
+		for {
+			plan := MakePlan(Facts{Fragments: fs}, p)
+			checkPlan(t, fs, p, plan)
+			if len(plan.Tasks) == 0 {
+				return rewritten
+			}
+			for _, x := range plan.Tasks {
+				rewritten += x.Bytes
+			}
+			fs = carryOut(fs, plan)
+			next = fs[len(fs)-1].ID + 1
+		}
+	}
+	for range 40 {
+		add()
+	}
+	if n := settle(); n != 40*row || len(fs) != 5 {
+		t.Errorf("%d bytes rewritten, %d fragments", n, len(fs))
+	}
+	var rewritten int64
+	for range 20 {
+		add()
+		rewritten += settle()
+	}
+	if rewritten > 4*20*row+limit/2 {
+		t.Errorf("%d bytes came, %d were rewritten", 20*row, rewritten)
+	}
+	if settle() != 0 {
+		t.Error("another run finds something to do")
+	}
+}

@@ -213,7 +213,14 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 			return nil, fmt.Errorf("column %q: %w (%s), and can't be encoded: %w", sh.fields[i].name, errUncopyable, h.why, no)
 		}
 		anew = append(anew, sh.fields[i].name)
-		if x := &sh.fields[i]; x.keys > 0 {
+		if x := &sh.fields[i]; x.single {
+			for _, u := range h.units {
+				held[i].single += u.bytes
+			}
+			if n := held[i].single; n > maxSingle {
+				return nil, fmt.Errorf("column %q: %w: its pages can't be read together, and its %d bytes are too many for one", x.name, errUncopyable, n)
+			}
+		} else if x.keys > 0 {
 			var err error
 			if held[i].words, err = wordsOf(ctx, t, f, src, x); err != nil {
 				return nil, err

@@ -17,6 +17,8 @@ type holding struct {
 	// words of a dictionary that has no more than so many keys; nil for any other.
 	words []uint64
 	keys  int
+	// single are the bytes of what has to be in one page with that of other fragments.
+	single int64
 	// units that can be copied by themselves.
 	units []unit
 }

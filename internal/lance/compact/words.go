@@ -26,6 +26,11 @@ import (
 // narrowKeys are how many keys such types have.
 var narrowKeys = map[string]int{"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15, "uint16": 1 << 16}
 
+// Pages of fixed-size lists of structs can't be read together when they differ in where nulls are: Lance's readers miscount. Such
+// columns, too, are one page of a file, of so many bytes at most before it is encoded anew, which bounds the memory
+// that it takes.
+const maxSingle = 4 << 20
+
 // maxVocabulary is how many words a survey remembers in all.
 const maxVocabulary = 1 << 21
 
@@ -107,12 +112,21 @@ func (w words) addFrom(a arrow.Array) error {
 	return nil
 }
 
-// vocabulary are the words of a run of fragments, by field.
-type vocabulary map[int]words
+// together is what a run of fragments has to have in one page, by field: the words of dictionaries, and bytes.
+type together struct {
+	words map[int]words
+	bytes map[int]int64
+}
 
-// fits tells whether the words of a fragment have keys beside those that are there.
-func (v vocabulary) fits(f *Fragment) bool {
+func newTogether() together { return together{make(map[int]words), make(map[int]int64)} }
+
+// fits tells whether the words of a fragment have keys beside those that are there, and its bytes room.
+func (t together) fits(f *Fragment) bool {
+	v := t.words
 	for i, h := range f.held {
+		if h.single > 0 && t.bytes[i]+h.single > maxSingle {
+			return false
+		}
 		if h.words == nil || v[i] == nil {
 			continue
 		}
@@ -129,9 +143,11 @@ func (v vocabulary) fits(f *Fragment) bool {
 	return true
 }
 
-// add adds the words of a fragment.
-func (v vocabulary) add(f *Fragment) {
+// add adds a fragment.
+func (t together) add(f *Fragment) {
+	v := t.words
 	for i, h := range f.held {
+		t.bytes[i] += h.single
 		if h.words == nil {
 			continue
 		}

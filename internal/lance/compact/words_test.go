@@ -73,3 +73,25 @@ func TestForget(t *testing.T) {
 		t.Errorf("left alone: %s", blocked)
 	}
 }
+
+// What has to be in one page, with that of other fragments, must not be too much for it.
+func TestPlanSingle(t *testing.T) {
+	fs := fragmentsOf(times(5, 10)...)
+	for i, n := range []int64{1, maxSingle - 1, 1, maxSingle - 1, 0} {
+		fs[i].seen, fs[i].held = true, []holding{{single: n}}
+	}
+	plan := MakePlan(Facts{Fragments: fs}, Policy{})
+	got := ""
+	for _, x := range plan.Tasks {
+		got += fmt.Sprint(x.Fragments)
+	}
+	if got != "[0 1][2 3 4]" || len(plan.Left) > 0 {
+		t.Errorf("%+v", plan)
+	}
+	fs[2].held[0].single = 2
+	plan = MakePlan(Facts{Fragments: fs}, Policy{})
+	if len(plan.Tasks) != 2 || len(plan.Left) != 1 || plan.Left[0].Fragment != 2 {
+		t.Fatalf("%+v", plan)
+	}
+	says(t, plan.Left[0].Reason, "fragments 1 and 2 have more", "fragments 2 and 3 have more")
+}

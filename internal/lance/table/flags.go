@@ -21,8 +21,13 @@ const (
 	// FlagMixedVersions allows data files of several versions in one table, which keeps it once it has it. It
 	// comes in both words or none.
 	FlagMixedVersions = 1 << 8
+	// FlagManagedBlobs allows blobs in objects of their own that many rows share. A table keeps it, and it comes in both words
+	// or none.
+	FlagManagedBlobs = 1 << 14
+	// paired are those that come in both words.
+	paired = FlagMixedVersions | FlagManagedBlobs
 	// knownFlags are those that this build honours in either word.
-	knownFlags = FlagDeletionFiles | FlagStableRowIDs | FlagV2Files | FlagTableConfig | FlagBasePaths | FlagNoTransactionFile | FlagMixedVersions
+	knownFlags = FlagDeletionFiles | FlagStableRowIDs | FlagV2Files | FlagTableConfig | FlagBasePaths | FlagNoTransactionFile | paired
 )
 
 // flagNames are the names of bits that other releases are known to set, to
@@ -53,8 +58,8 @@ func checkReaderFlags(name string, m *pb.Manifest) error {
 		return refused(name, "unknown reader feature flag %s", flagText(u))
 	}
 	// It comes in both words or none: one that a writer may ignore would get lost.
-	if m.GetReaderFeatureFlags()&^m.GetWriterFeatureFlags()&FlagMixedVersions != 0 {
-		return refused(name, "feature flag %s is set for readers only", flagText(FlagMixedVersions))
+	if u := m.GetReaderFeatureFlags() &^ m.GetWriterFeatureFlags() & paired; u != 0 {
+		return refused(name, "feature flag %s is set for readers only", flagText(u))
 	}
 	return nil
 }
@@ -65,8 +70,8 @@ func checkWriterFlags(name string, m *pb.Manifest) error {
 	if u := m.GetWriterFeatureFlags() &^ knownFlags; u != 0 {
 		return refused(name, "unknown writer feature flag %s", flagText(u))
 	}
-	if m.GetWriterFeatureFlags()&^m.GetReaderFeatureFlags()&FlagMixedVersions != 0 {
-		return refused(name, "feature flag %s is set for writers only", flagText(FlagMixedVersions))
+	if u := m.GetWriterFeatureFlags() &^ m.GetReaderFeatureFlags() & paired; u != 0 {
+		return refused(name, "feature flag %s is set for writers only", flagText(u))
 	}
 	return nil
 }
@@ -74,7 +79,7 @@ func checkWriterFlags(name string, m *pb.Manifest) error {
 // setFlags makes the flags of a new manifest: recomputed from what it holds,
 // as every release does, but for those that a table keeps once it has them.
 func setFlags(m *pb.Manifest) {
-	const sticky = FlagStableRowIDs | FlagV2Files | FlagMixedVersions
+	const sticky = FlagStableRowIDs | FlagV2Files | paired
 	r := m.GetReaderFeatureFlags() & sticky
 	w := m.GetWriterFeatureFlags() & (sticky | FlagNoTransactionFile)
 	for _, f := range m.GetFragments() {

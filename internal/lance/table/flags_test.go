@@ -25,7 +25,7 @@ func TestFlagsThatAreNotUnderstood(t *testing.T) {
 	m := manifests(t)[0]
 	for bit := 6; bit <= 20; bit++ {
 		flag := uint64(1) << bit
-		if flag == FlagMixedVersions {
+		if flag&paired != 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(flag), func(t *testing.T) {
@@ -59,11 +59,17 @@ func TestFlagsThatAreNotUnderstood(t *testing.T) {
 	says(t, err, "64 (data overlay files)", "1024 (tagged fragment reuse index)")
 }
 
-// Data files of several versions are read and written on top of, and the table stays one that may have them. The flag is in both
-// words or in none.
-func TestFlagOfMixedVersions(t *testing.T) {
+// Data files of several versions and managed blobs are read and written on top of, and the table stays one that may have them. Such
+// a flag is in both words or in none.
+func TestPairedFlags(t *testing.T) {
+	for _, flag := range []uint64{FlagMixedVersions, FlagManagedBlobs} {
+		t.Run(fmt.Sprint(flag), func(t *testing.T) { pairedFlag(t, flag) })
+	}
+}
+
+func pairedFlag(t *testing.T, flag uint64) {
 	m := manifests(t)[0]
-	tab, err := Decode(nil, m.ref, m.n, patched(t, m, FlagMixedVersions, FlagMixedVersions))
+	tab, err := Decode(nil, m.ref, m.n, patched(t, m, flag, flag))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +80,13 @@ func TestFlagOfMixedVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, w := after.manifest.GetReaderFeatureFlags(), after.manifest.GetWriterFeatureFlags(); r&w&FlagMixedVersions == 0 {
+	if r, w := after.manifest.GetReaderFeatureFlags(), after.manifest.GetWriterFeatureFlags(); r&w&flag == 0 {
 		t.Errorf("flags %d and %d after a commit", r, w)
 	}
-	if _, err := Decode(nil, m.ref, m.n, patched(t, m, FlagMixedVersions, 0)); !errors.Is(err, ErrRefused) {
+	if _, err := Decode(nil, m.ref, m.n, patched(t, m, flag, 0)); !errors.Is(err, ErrRefused) {
 		t.Errorf("for readers only: opened with error %v", err)
 	}
-	if tab, err := Decode(nil, m.ref, m.n, patched(t, m, 0, FlagMixedVersions)); err != nil || tab.Writable() == nil {
+	if tab, err := Decode(nil, m.ref, m.n, patched(t, m, 0, flag)); err != nil || tab.Writable() == nil {
 		t.Errorf("for writers only: error %v", err)
 	}
 }

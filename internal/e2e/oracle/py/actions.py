@@ -15,6 +15,7 @@ import lance
 import maker
 import measure
 import operations
+import planned
 import pyarrow as pa
 import recipes
 import remade
@@ -267,6 +268,8 @@ COMMANDS = {
 }
 COMMANDS.update(
     bugs=bugs.catalogue,
+    make_planned=planned.make_planned,
+    reads_settings=planned.reads_settings,
     make_bug=bugs.make,
     look_bug=bugs.seen,
     go_on_bug=bugs.go_on,
