@@ -6,8 +6,9 @@
 // and what it costs pylance to read the result, beside the same rows written at once; with -table a,c of some of the
 // tables alone, with -profile for a look into the measured process,
 // with -what scan a scan against pylance's to_batches, on one table for each family of types, both with
-// two threads, from the page cache. With -what sweep it is about clusters: what a worker's sweeps over
-// many tables cost (see the program sweep below).
+// two threads, from the page cache. With -what cluster and -what sweep it is about clusters: how fast a worker compacts
+// the first of the tables, beside the same in a directory, and what its sweeps over
+// many tables cost (see the programs below).
 //
 // Each run is a process of its own. Wall time, processor time and peak memory are
 // taken inside it, from just before the table is opened to the last commit, so
@@ -64,7 +65,7 @@ func main() {
 	profile := flag.String("profile", "", "where a measured run of ours leaves a profile: cpu:FILE, mem:FILE or heap:FILE")
 	work := flag.String("dir", "", "where to work (default: a temporary directory)")
 	asJSON := flag.Bool("json", false, "print one JSON object")
-	what := flag.String("what", "compact", "what to measure: compact, scan or sweep")
+	what := flag.String("what", "compact", "what to measure: compact, scan, cluster or sweep")
 	megabytes := flag.Int("megabytes", 500, "size of each table of a scan")
 	version := flag.String("version", "2.2", "file version of the tables")
 	swept := flag.String("tables", "1000,10000", "numbers of tables that are swept")
@@ -77,10 +78,12 @@ func main() {
 		err = benchCompact(compactOptions{*rounds, *tables, *scale, *version, *work, *profile, *asJSON})
 	case "scan":
 		err = benchScan(scanOptions{*rounds, *megabytes, *version, *family, *work, *asJSON})
+	case "cluster":
+		err = benchCluster(*rounds, *scale, *asJSON)
 	case "sweep":
 		err = benchSweep(*swept, *sweeps, *asJSON)
 	default:
-		err = fmt.Errorf("-what %s: neither compact, scan nor sweep", *what)
+		err = fmt.Errorf("-what %s: neither compact, scan, cluster nor sweep", *what)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

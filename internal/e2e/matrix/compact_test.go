@@ -36,6 +36,7 @@ func (c *compaction) String() string { return c.cell.Name + ", " + c.way }
 type compactions struct {
 	t                                        *testing.T
 	asked, ready, merged, left, wrong, onTop int
+	judge                                    *oracle.Lance
 	kinds                                    map[string]int
 	failed                                   map[string]bool
 }
@@ -56,6 +57,7 @@ func TestCompactMatrix(t *testing.T) {
 	var all []matrix.Cell
 	newest.Do(t, "cells", nil, &all)
 	m := &compactions{t: t, kinds: map[string]int{}, failed: map[string]bool{}}
+	defer m.close()
 	for _, w := range writers(chosen(t, all)) {
 		lance := newest
 		if w.release != oracle.Newest || w.env != "" {
@@ -68,14 +70,14 @@ func TestCompactMatrix(t *testing.T) {
 			}
 		}
 		for part := range slices.Chunk(jobs, 25) {
-			m.part(lance, newest, part)
+			m.part(lance, part)
 		}
 	}
 	m.report()
 }
 
 // part makes tables, compacts them and has them judged.
-func (m *compactions) part(writer, judge *oracle.Lance, jobs []*compaction) {
+func (m *compactions) part(writer *oracle.Lance, jobs []*compaction) {
 	dir := m.t.TempDir()
 	defer os.RemoveAll(dir)
 	m.asked += len(jobs)
@@ -86,8 +88,7 @@ func (m *compactions) part(writer, judge *oracle.Lance, jobs []*compaction) {
 	}
 	var written []matrix.Written
 	writer.Do(m.t, "write_cells", oracle.Args{"root": dir, "names": names}, &written)
-	var ready []json.RawMessage
-	judge.Do(m.t, "prepare_cells", oracle.Args{"root": dir, "jobs": pairs}, &ready)
+	ready := m.prepare(dir, pairs)
 	var done []*compaction
 	var ask [][]any
 	for i, j := range jobs {
@@ -114,13 +115,13 @@ func (m *compactions) part(writer, judge *oracle.Lance, jobs []*compaction) {
 		Wrong, Top, Theirs string
 		Fragments          int
 	}
-	judge.Do(m.t, "judge_cells", oracle.Args{"root": dir, "jobs": ask}, &judged)
+	m.lance().Do(m.t, "judge_cells", oracle.Args{"root": dir, "jobs": ask}, &judged)
 	for i, j := range done {
 		x := judged[i]
 		switch {
 		case x.Wrong != "":
 			var own string
-			judge.Do(m.t, "fate", oracle.Args{"name": j.cell.Name, "root": filepath.Join(dir, strconv.Itoa(j.folder))}, &own)
+			m.lance().Do(m.t, "fate", oracle.Args{"name": j.cell.Name, "root": filepath.Join(dir, strconv.Itoa(j.folder))}, &own)
 			m.fail(j, fmt.Sprintf("%s (after Lance's own compaction: %q)", x.Wrong, own))
 		case x.Top != "" && x.Theirs == "":
 			m.fail(j, "on top: "+x.Top)
@@ -130,6 +131,46 @@ func (m *compactions) part(writer, judge *oracle.Lance, jobs []*compaction) {
 			m.onTop++
 		}
 	}
+}
+
+// lance is the process that makes tables ready and judges them.
+func (m *compactions) lance() *oracle.Lance {
+	m.t.Helper()
+	if m.judge == nil {
+		var err error
+		if m.judge, err = oracle.Open(m.t.Context(), oracle.Newest); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	return m.judge
+}
+
+func (m *compactions) close() {
+	if m.judge != nil {
+		_ = m.judge.Close() // it may have died
+		m.judge = nil
+	}
+}
+
+// prepare makes tables ready. There are some at which Lance's process dies, of what it has written itself: it is then asked for
+// them one by one.
+func (m *compactions) prepare(dir string, pairs [][2]string) (ready []json.RawMessage) {
+	m.t.Helper()
+	if err := m.lance().Try("prepare_cells", oracle.Args{"root": dir, "first": 0, "jobs": pairs}, &ready); err == nil {
+		return ready
+	}
+	ready = nil
+	m.close()
+	for i, p := range pairs {
+		var one []json.RawMessage
+		os.RemoveAll(filepath.Join(dir, strconv.Itoa(i), "asmade"))
+		if err := m.lance().Try("prepare_cells", oracle.Args{"root": dir, "first": i, "jobs": [][2]string{p}}, &one); err != nil {
+			m.close()
+			one = []json.RawMessage{[]byte(`{"reason": "Lance dies"}`)}
+		}
+		ready = append(ready, one...)
+	}
+	return ready
 }
 
 // compact runs ours on a table, twice.

@@ -416,3 +416,13 @@ def json_columns(m):
     for k in range(3):
         docs = ['{"a": %d, "b": [1, null, "x"]}' % i if i % 3 else None for i in range(9)]
         m.write(pa.table({"id": ids(m, 9), "j": pa.array(docs, pa.json_())}))
+
+
+@bug("57, nothing")
+def no_structs(m):
+    """Lists of lists of which none holds a struct: columns without a page can't be read in 2.0."""
+    item = pa.struct([pa.field("x", pa.int64(), m.version != "2.0")])
+    inner = pa.list_(pa.field("item", item, m.version != "2.0"))
+    for k in range(3):
+        m.write(pa.table({"id": ids(m, 10), "outer": pa.array([[]] * 10, pa.list_(inner)),
+                          "inner": pa.array([[[], []]] * 10, pa.list_(inner))}))

@@ -48,6 +48,8 @@ def prepare(name, root, way):
     """More fragments: the same rows again ("joined"), without the column under test ("filled"), or the same with
     rows deleted from both ("deleted"). Answers with the state, or with why there is none."""
     c, uri = cellwriter.cell(name), os.path.join(root, "t")
+    if c["rows"] > 50_000:
+        return {"reason": "too many rows to look at one by one"}
     try:
         if c["group"] != "blob2":
             schema, bs = cellwriter.batches(c)
@@ -64,9 +66,9 @@ def prepare(name, root, way):
     return out
 
 
-def prepare_cells(root, jobs):
-    """Makes tables ready: pairs of a case's name and a way, in folders named by their numbers."""
-    return [prepare(n, os.path.join(root, str(i)), way) for i, (n, way) in enumerate(jobs)]
+def prepare_cells(root, first, jobs):
+    """Makes tables ready: pairs of a case's name and a way, in folders named by their numbers, which begin with first."""
+    return [prepare(n, os.path.join(root, str(first + i)), way) for i, (n, way) in enumerate(jobs)]
 
 
 def on_top(name, uri):

@@ -61,7 +61,7 @@ func (l *listWriter) append(p piece, from, to int) {
 // flush writes a page of lists, and pages of the items that are not written yet.
 func (l *listWriter) flush() error {
 	if l.rows == 0 {
-		return nil
+		return l.items.flush() // a struct among them has to say that there is none of it
 	}
 	adjust := l.count + 1
 	for _, i := range l.nulls {

@@ -157,3 +157,27 @@ func TestPlace(t *testing.T) {
 		t.Errorf("%d columns, want %d", next, len(fx.file.Columns))
 	}
 }
+
+// TestNoStructs has lists of lists none of which holds a struct: readers of Lance want a page that says so all the same.
+func TestNoStructs(t *testing.T) {
+	structs := arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64})
+	b := array.NewListBuilder(memory.DefaultAllocator, arrow.ListOf(structs))
+	b.AppendValues([]int32{0, 0, 0}, []bool{true, true, true})
+	var s sink
+	f := field("l", b.Type())
+	w, err := NewWriter(f, &s, column.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := b.NewArray()
+	if err := w.Append(a, 0, a.Len()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	at := f.Children[0].Children[0].Column
+	if len(s.spec.columns) <= at || len(s.spec.columns[at].pages) != 1 || s.spec.columns[at].pages[0].rows != 0 {
+		t.Errorf("the structs' column %d: %+v", at, s.spec.columns)
+	}
+}

@@ -30,9 +30,7 @@ func emptyStructs(lv *level.Levels) (*pb.PageLayout, [][]byte, error) {
 		return nil, nil, unsupported("structs without fields in lists, or with nulls among them")
 	}
 	c := &pb.PageLayout_Constant{Layers: []pb.PageLayout_Layer{pb.PageLayout_NULLABLE_ITEM}}
-	for _, l := range lv.Layers[1:] {
-		c.Layers = append(c.Layers, l)
-	}
+	c.Layers = append(c.Layers, lv.Layers[1:]...)
 	return &pb.PageLayout{Layout: &pb.PageLayout_Constant_{Constant: c}}, nil, nil
 }
 

@@ -2,7 +2,6 @@ package level
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -195,7 +194,7 @@ func shapeOf(b []byte, c []Column, p Path, i int) []byte {
 	if v := c[0].Valid; v != nil && v[i>>3]>>(i&7)&1 == 0 {
 		return append(b, 'n')
 	}
-	lo, hi := i, i+1
+	var lo, hi int
 	switch p[0].Kind {
 	case List:
 		if p[0].Large {
@@ -289,7 +288,7 @@ func TestWriterRandom(t *testing.T) {
 }
 
 func TestWriterKeepsMemory(t *testing.T) {
-	a := fromJSON(t, lists, fmt.Sprint("[[1, 2], [3, 4, 5]]"))
+	a := fromJSON(t, lists, "[[1, 2], [3, 4, 5]]")
 	w := NewWriter(steps(false, list, item))
 	allocs := testing.AllocsPerRun(100, func() {
 		if _, _, err := w.Append(a, 0, 2); err != nil {
