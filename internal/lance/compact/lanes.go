@@ -117,19 +117,27 @@ func (l *lanes) turn(x *lane, do func() error) {
 	}
 }
 
-// append encodes rows. The lane that holds more than others writes what it has when all hold more than they may.
+// append encodes rows. The lane that holds the most writes what it has when all hold more than they may.
 func (l *lanes) append(x *lane, g given) error {
 	if err := x.e.append(g.array, g.row); err != nil {
 		return err
 	}
-	now := x.e.w.Held()
-	total := l.held.Add(now - x.held)
-	x.held = now
-	if total <= l.most || x.e.whole || now*int64(len(l.all)) < total {
+	total := l.holds(x)
+	if total <= l.most || x.e.whole {
 		return nil
 	}
+	for _, y := range l.all {
+		if y.held.Load() > x.held.Load() {
+			return nil // it will, at its next rows
+		}
+	}
 	err := x.e.flush()
-	l.held.Add(x.e.w.Held() - x.held)
-	x.held = x.e.w.Held()
+	l.holds(x)
 	return err
+}
+
+// holds counts what a lane holds, and returns what all do.
+func (l *lanes) holds(x *lane) (total int64) {
+	now := x.e.w.Held()
+	return l.held.Add(now - x.held.Swap(now))
 }
