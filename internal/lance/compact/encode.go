@@ -142,7 +142,7 @@ func (o *output) groups(fields []int) (all []*group) {
 
 // encodeAll reads groups of fields, without deleted rows, and writes them anew.
 func (o *output) encodeAll(ctx context.Context, groups []*group) error {
-	for _, g := range groups {
+	for _, g := range apart(groups, o.limits.threads) {
 		lanes := o.newLanes(ctx, g.fields)
 		err := o.encode(ctx, g, lanes)
 		if wrong := lanes.close(err != nil); wrong != nil {
@@ -153,6 +153,25 @@ func (o *output) encodeAll(ctx context.Context, groups []*group) error {
 		}
 	}
 	return nil
+}
+
+// apart divides groups into such of as many fields as are encoded at a time: then no more than these wait with pages that
+// are not full. What a fragment holds of a field is too little for that when it would be read for less than it costs to ask for it.
+func apart(groups []*group, at int) (out []*group) {
+	const worthReading = 4 << 10
+	for _, g := range groups {
+		n, reads := len(g.fields), int64(max(len(g.stretches), 1))
+		if n <= at || g.bytes/(int64(n)*reads) < worthReading {
+			out = append(out, g)
+			continue
+		}
+		for fields := range slices.Chunk(g.fields, at) {
+			part := *g
+			part.fields, part.bytes = fields, g.bytes*int64(len(fields))/int64(n)
+			out = append(out, &part)
+		}
+	}
+	return out
 }
 
 // encode hands the rows of a group to its fields' lanes.

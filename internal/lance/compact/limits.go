@@ -24,8 +24,8 @@ func limitsOf(memory int64) limits {
 		memory = DefaultMemory
 	}
 	l := limits{held: memory / 8, batch: memory / 64, ahead: memory / 16, page: memory / 32, whole: memory / 16, metadata: memory / 16, threads: 2, join: joinBelow}
-	l.batch = min(max(l.batch, 64<<10), 4<<20)
-	l.ahead = min(max(l.ahead, 64<<10), 16<<20)
+	l.batch = min(max(l.batch, 64<<10), 1<<20)
+	l.ahead = min(max(l.ahead, 64<<10), 8<<20)
 	l.page = min(max(l.page, 64<<10), 8<<20)
 	return l
 }

@@ -14,7 +14,7 @@ import (
 
 // fullZip makes a page of values that each lie behind a control word with their levels.
 func (l *leafWriter) fullZip(lv *level.Levels, v *block.Values) (*pb.PageLayout, [][]byte, error) {
-	if lv.Slots > math.MaxUint32 {
+	if uint64(lv.Slots) > math.MaxUint32 {
 		return nil, nil, unsupported("%d levels in one page", lv.Slots)
 	}
 	z, err := block.EncodeZip(v, l.opts)
