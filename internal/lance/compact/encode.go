@@ -47,7 +47,7 @@ func newEncoder(o *output, f *topField) (*encoder, error) {
 	}
 	placed, _ := encoding.Place(tree, o.shape.version)
 	page := o.limits.page
-	if e.whole = f.keys > 0 || f.single; e.whole {
+	if e.whole = f.keys != nil || f.single; e.whole {
 		page = 1 << 40
 	}
 	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: page})

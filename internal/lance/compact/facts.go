@@ -187,9 +187,6 @@ func uncopyableColumn(t *table.Table) string {
 		if k, l := table.MarkedBlob(f), f.GetLogicalType(); k == table.BlobV1 && l != "large_binary" || k == table.BlobV2 && l != "struct" {
 			return fmt.Sprintf("column %q is marked as one of blobs, and is one of %s", f.GetName(), l)
 		}
-		if name, most := keysOf(f); most > 0 && f.GetParentId() >= 0 {
-			return fmt.Sprintf("column %q is a dictionary with %s keys inside of another column, and they may not suffice for the words of several pages", f.GetName(), name)
-		}
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
@@ -64,6 +65,8 @@ func (s *sources) holds(field int, sh *shape) (in *source) {
 func (o *output) prune(ctx context.Context, s *source, field int, x *stretch) error {
 	var made []copiedPage
 	var buffers [][][]byte
+	var mem slab.Arena
+	defer mem.Free()
 	for _, c := range s.columns {
 		to := slices.Index(o.fields, c.field)
 		if o.shape.top[c.field] != field {
@@ -85,7 +88,7 @@ func (o *output) prune(ctx context.Context, s *source, field int, x *stretch) er
 			if len(keep) == 0 {
 				continue
 			}
-			pages, ok, err := o.keep(ctx, s, p, keep)
+			pages, ok, err := o.keep(ctx, s, p, keep, &mem)
 			if err != nil || !ok {
 				return err
 			}
@@ -111,8 +114,8 @@ func (o *output) prune(ctx context.Context, s *source, field int, x *stretch) er
 	return nil
 }
 
-// keep reads a page and takes rows out of it.
-func (o *output) keep(ctx context.Context, s *source, p *pb.ColumnMetadata_Page, keep []column.Range) ([]column.Page, bool, error) {
+// keep reads a page and takes rows out of it, all in the memory of mem.
+func (o *output) keep(ctx context.Context, s *source, p *pb.ColumnMetadata_Page, keep []column.Range, mem *slab.Arena) ([]column.Page, bool, error) {
 	if pageBytes(p) > o.limits.whole {
 		return nil, false, nil
 	}
@@ -124,7 +127,7 @@ func (o *output) keep(ctx context.Context, s *source, p *pb.ColumnMetadata_Page,
 		}
 	}
 	for _, r := range runs(spans) {
-		b := make([]byte, r.Size)
+		b := mem.Bytes(int(r.Size))[:r.Size]
 		if err := s.Reader.ReadAt(ctx, b, int64(r.Pos)); err != nil {
 			return nil, false, err
 		}
@@ -134,7 +137,7 @@ func (o *output) keep(ctx context.Context, s *source, p *pb.ColumnMetadata_Page,
 			}
 		}
 	}
-	return encoding.Keep(o.shape.version, p, buffers, keep, o.limits.whole)
+	return encoding.Keep(o.shape.version, p, buffers, keep, o.limits.whole, mem)
 }
 
 // kept are the ranges of [from, to) without deleted rows, counted from first on.

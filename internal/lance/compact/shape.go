@@ -47,8 +47,8 @@ type topField struct {
 	tree *table.Field
 	// blobs: it or something below it holds blobs.
 	blobs bool
-	// keys are how many words a dictionary may have, when that may not be enough; 0 for any other.
-	keys int
+	// keys are how many words its dictionaries may have, those of which that may not be enough.
+	keys []int
 	// single: its pages can't be read together.
 	single bool
 	// unwritable says why it can't be encoded; nil when it can.
@@ -76,11 +76,14 @@ func shapeOf(t *table.Table) *shape {
 
 // examine finds out what can be done with a field.
 func (f *topField) examine(s *shape) {
-	_, f.keys = keysOf(f.flat[0])
 	structs := false
 	for _, x := range f.flat {
 		f.must = f.must || s.must[x.GetId()]
 		f.single = f.single || strings.HasPrefix(x.GetLogicalType(), "fixed_size_list:struct")
+		if n := keysOf(x); n > 0 {
+			// Beside it there may be anything.
+			f.keys, f.single = append(f.keys, n), f.single || len(f.flat) > 1
+		}
 		f.lists = f.lists || isList(x.GetLogicalType())
 		structs = structs || x.GetLogicalType() == "struct"
 		f.whole = f.whole || x.GetLogicalType() == "map" // a key can't be null

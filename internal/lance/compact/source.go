@@ -228,7 +228,7 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 		if sh.must[id] && col.why == nil {
 			col.agreed, col.why = agreement(s.Columns[c])
 		}
-		if sh.fields[sh.top[id]].keys > 0 {
+		if sh.fields[sh.top[id]].keys != nil {
 			col.why = fmt.Errorf("%w: its dictionary has to be joined with others", errUncopyable)
 		}
 		if sh.blobs[id] == table.BlobV2 && version != table.V2_2 {

@@ -203,8 +203,8 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 		if h.why == "" && f.GetDeletionFile() != nil {
 			h.why = "rows of it are deleted"
 		}
-		if held[i].keys = sh.fields[i].keys; held[i].keys > 0 && h.ids == "" {
-			held[i].words = []uint64{0} // all are null
+		if h.ids == "" {
+			held[i].dictionaries = noWords(&sh.fields[i])
 		}
 		if h.why == "" || h.ids == "" {
 			continue
@@ -213,16 +213,18 @@ func examine(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sourc
 			return nil, fmt.Errorf("column %q: %w (%s), and can't be encoded: %w", sh.fields[i].name, errUncopyable, h.why, no)
 		}
 		anew = append(anew, sh.fields[i].name)
-		if x := &sh.fields[i]; x.single {
+		x := &sh.fields[i]
+		if x.single {
 			for _, u := range h.units {
 				held[i].single += u.bytes
 			}
 			if n := held[i].single; n > maxSingle {
 				return nil, fmt.Errorf("column %q: %w: its pages can't be read together, and its %d bytes are too many for one", x.name, errUncopyable, n)
 			}
-		} else if x.keys > 0 {
+		}
+		if x.keys != nil {
 			var err error
-			if held[i].words, err = wordsOf(ctx, t, f, src, x); err != nil {
+			if held[i].dictionaries, err = dictionariesOf(ctx, t, f, src, x); err != nil {
 				return nil, err
 			}
 		}

@@ -14,9 +14,8 @@ type holding struct {
 	// agreed is what its pages and those of others have to agree on, encodings the messages
 	// of its columns, which have to be the same, too.
 	agreed, encodings string
-	// words of a dictionary that has no more than so many keys; nil for any other.
-	words []uint64
-	keys  int
+	// dictionaries with narrow keys, in the order of the schema.
+	dictionaries []dictionary
 	// single are the bytes of what has to be in one page with that of other fragments.
 	single int64
 	// units that can be copied by themselves.

@@ -36,50 +36,105 @@ const maxVocabulary = 1 << 21
 
 // keysOf is how many words a column can have when that may not be enough; 0 for all others.
 // The type is dict:{values}:{keys}:{ordered}.
-func keysOf(f *pb.Field) (name string, most int) {
+func keysOf(f *pb.Field) (most int) {
 	parts := strings.Split(f.GetLogicalType(), ":")
 	if parts[0] != "dict" || len(parts) < 3 {
-		return "", 0
+		return 0
 	}
-	name = parts[len(parts)-2]
-	return name, narrowKeys[name]
+	return narrowKeys[parts[len(parts)-2]]
 }
 
-// words are some of a column, as hashes; null is 0.
+// dictionary is what one of a fragment, in a field, has in a file.
+type dictionary struct {
+	keys  int
+	words []uint64
+}
+
+// words are some of a dictionary, as hashes; null is 0.
 type words map[uint64]struct{}
 
-// wordsOf reads which words the rows of a column use.
-func wordsOf(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, x *topField) ([]uint64, error) {
+// dictionariesOf reads which words the rows of a field use in each of its dictionaries with narrow keys, in the order of the
+// schema.
+func dictionariesOf(ctx context.Context, t *table.Table, f *pb.DataFragment, src *sources, x *topField) ([]dictionary, error) {
 	s, err := scan.Open(ctx, t, scan.Options{Columns: []string{x.name}, Fragments: []uint64{f.GetId()}, StoredJSON: true, Files: src.open})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	all := make(words)
+	all := make([]words, len(x.keys))
+	for i := range all {
+		all[i] = make(words)
+	}
 	for {
 		b, err := s.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return slices.Collect(maps.Keys(all)), nil
+			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		err = all.addFrom(b.Column(0))
+		at := 0
+		err = eachDictionary(b.Column(0), func(d *array.Dictionary) error {
+			if at == len(all) {
+				return fmt.Errorf("%w: more dictionaries than its type has", column.ErrUnsupported)
+			}
+			at++
+			return all[at-1].addFrom(d)
+		})
 		b.Release()
-		if err == nil && len(all) > x.keys {
-			err = fmt.Errorf("%w: its dictionary has %d words and null together, more than its keys tell apart", errUncopyable, len(all))
-		}
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", x.name, err)
 		}
+		for i, w := range all {
+			if len(w) > x.keys[i] {
+				return nil, fmt.Errorf("column %q: %w: a dictionary has %d words and null together, more than its keys tell apart", x.name, errUncopyable, len(w))
+			}
+		}
 	}
+	var out []dictionary
+	for i, w := range all {
+		out = append(out, dictionary{x.keys[i], slices.Collect(maps.Keys(w))})
+	}
+	return out, nil
 }
 
-func (w words) addFrom(a arrow.Array) error {
-	d, ok := a.(*array.Dictionary)
-	if !ok {
-		return fmt.Errorf("%w: %s where a dictionary is expected", column.ErrUnsupported, a.DataType())
+// noWords are the dictionaries of a field of which a fragment holds nothing.
+func noWords(x *topField) (out []dictionary) {
+	for _, n := range x.keys {
+		out = append(out, dictionary{n, []uint64{0}})
 	}
+	return out
+}
+
+// eachDictionary calls visit for every dictionary with narrow keys inside of an array, whichever that is.
+func eachDictionary(a arrow.Array, visit func(*array.Dictionary) error) error {
+	switch x := a.(type) {
+	case *array.Dictionary:
+		if t, ok := x.DataType().(*arrow.DictionaryType).IndexType.(arrow.FixedWidthDataType); ok && t.BitWidth() <= 16 {
+			return visit(x)
+		}
+	case *array.Struct:
+		for i := range x.NumField() {
+			if err := eachDictionary(x.Field(i), visit); err != nil {
+				return err
+			}
+		}
+	case array.ListLike:
+		from, to := int64(0), int64(0)
+		if n := x.Len(); n > 0 {
+			from, _ = x.ValueOffsets(0)
+			_, to = x.ValueOffsets(n - 1)
+		}
+		kid := array.NewSlice(x.ListValues(), from, to)
+		defer kid.Release()
+		return eachDictionary(kid, visit)
+	case array.ExtensionArray:
+		return eachDictionary(x.Storage(), visit)
+	}
+	return nil
+}
+
+func (w words) addFrom(d *array.Dictionary) error {
 	values := d.Dictionary()
 	used := make([]bool, values.Len())
 	null := false
@@ -112,32 +167,32 @@ func (w words) addFrom(a arrow.Array) error {
 	return nil
 }
 
-// together is what a run of fragments has to have in one page, by field: the words of dictionaries, and bytes.
+// together is what a run of fragments has to have in one page: the words of dictionaries, by field and place in it, and the bytes
+// of fields.
 type together struct {
-	words map[int]words
+	words map[[2]int]words
 	bytes map[int]int64
 }
 
-func newTogether() together { return together{make(map[int]words), make(map[int]int64)} }
+func newTogether() together { return together{make(map[[2]int]words), make(map[int]int64)} }
 
 // fits tells whether the words of a fragment have keys beside those that are there, and its bytes room.
 func (t together) fits(f *Fragment) bool {
-	v := t.words
 	for i, h := range f.held {
 		if h.single > 0 && t.bytes[i]+h.single > maxSingle {
 			return false
 		}
-		if h.words == nil || v[i] == nil {
-			continue
-		}
-		n := len(v[i])
-		for _, w := range h.words {
-			if _, there := v[i][w]; !there {
-				n++
+		for k, d := range h.dictionaries {
+			had := t.words[[2]int{i, k}]
+			n := len(had)
+			for _, w := range d.words {
+				if _, there := had[w]; !there {
+					n++
+				}
 			}
-		}
-		if n > h.keys {
-			return false
+			if n > d.keys {
+				return false
+			}
 		}
 	}
 	return true
@@ -145,17 +200,16 @@ func (t together) fits(f *Fragment) bool {
 
 // add adds a fragment.
 func (t together) add(f *Fragment) {
-	v := t.words
 	for i, h := range f.held {
 		t.bytes[i] += h.single
-		if h.words == nil {
-			continue
-		}
-		if v[i] == nil {
-			v[i] = make(words)
-		}
-		for _, w := range h.words {
-			v[i][w] = struct{}{}
+		for k, d := range h.dictionaries {
+			at := [2]int{i, k}
+			if t.words[at] == nil {
+				t.words[at] = make(words)
+			}
+			for _, w := range d.words {
+				t.words[at][w] = struct{}{}
+			}
 		}
 	}
 }
@@ -167,7 +221,9 @@ func (f *Facts) forget(most int) {
 		x := &f.Fragments[i]
 		own := 0
 		for _, h := range x.held {
-			own += len(h.words)
+			for _, d := range h.dictionaries {
+				own += len(d.words)
+			}
 		}
 		if n += own; own == 0 || n <= most || x.Blocked != "" {
 			continue

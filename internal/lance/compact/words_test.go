@@ -59,7 +59,7 @@ func TestRunWords(t *testing.T) {
 func TestForget(t *testing.T) {
 	f := Facts{Fragments: fragmentsOf(times(5, 10)...)}
 	for i, n := range []int{3, 0, 5, 2, 1} {
-		f.Fragments[i].held = []holding{{}, {words: make([]uint64, n)}}
+		f.Fragments[i].held = []holding{{}, {dictionaries: []dictionary{{9, make([]uint64, n)}}}}
 	}
 	f.forget(6)
 	blocked := ""
@@ -94,4 +94,22 @@ func TestPlanSingle(t *testing.T) {
 		t.Fatalf("%+v", plan)
 	}
 	says(t, plan.Left[0].Reason, "fragments 1 and 2 have more", "fragments 2 and 3 have more")
+}
+
+// The same inside of other columns.
+func TestRunWordsInside(t *testing.T) {
+	for _, name := range []string{"words_in_20", "words_in_21", "words_in_22"} {
+		s := copyOfBlobs(t, name)
+		res := runTwice(t, s, Options{})
+		left := leftFor(res.Plan, Fine)
+		if len(open(t, s).Fragments()) != 2 || len(left) != 1 || len(res.Plan.Left) != 1 {
+			t.Fatalf("%s: %+v", name, res)
+		}
+		says(t, left[0], "fragments 0 and 1", "words of a dictionary")
+		// One by one they are no more than before.
+		deleteRows(t, s, func(_ *pb.DataFragment, row uint32) bool { return row%3 == 0 })
+		if res := runTwice(t, s, Options{}); res.FragmentsRemoved != 2 || res.FragmentsAdded != 2 {
+			t.Errorf("%s, with deletions: %+v", name, res)
+		}
+	}
 }

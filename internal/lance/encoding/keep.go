@@ -6,13 +6,14 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/array"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/layout"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
 // Keep returns pages with the rows of a page that lie in ranges, in the page's own compression: values are not decoded and encoded
 // again, where that can be avoided, and stay exactly what they are. One range splits a page. buffers are those of the page, in
-// memory; the result may refer to them. limit bounds what it takes beside that, about.
+// memory; the result may refer to them, and lies in the memory of mem, if that is given. limit bounds what it takes beside buffers, about.
 //
 // The result is no page without ranges, but for a struct's own column of a file of 2.0, which has one page of no buffers: array.AppendPage
 // makes one of several.
@@ -24,7 +25,7 @@ import (
 // what comes out is likely to be larger by some hundredths than encoded anew. What lies outside of the page, like the
 // bytes of blobs and buffers of the column, is not looked at: a caller leaves such columns out. err is about a page that is corrupt, or ranges that
 // are not the page's.
-func Keep(version table.FileVersion, page *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limit int64) (pages []column.Page, ok bool, err error) {
+func Keep(version table.FileVersion, page *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limit int64, mem *slab.Arena) (pages []column.Page, ok bool, err error) {
 	n := page.GetLength()
 	if keep, err = column.CheckRanges(keep, n); err != nil {
 		return nil, false, err
@@ -44,9 +45,9 @@ func Keep(version table.FileVersion, page *pb.ColumnMetadata_Page, buffers [][]b
 	var out column.Page
 	switch version {
 	case table.V2_0:
-		out, ok, err = array.Keep(page, buffers, keep, limit)
+		out, ok, err = array.Keep(page, buffers, keep, limit, mem)
 	case table.V2_1, table.V2_2:
-		out, ok, err = layout.Keep(page, buffers, keep, limit)
+		out, ok, err = layout.Keep(page, buffers, keep, limit, mem)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("taking rows out of a page: %w", err)

@@ -164,11 +164,11 @@ func BenchmarkKeep(b *testing.B) {
 					b.SetBytes(int64(len(p.data)))
 					b.ReportAllocs()
 					for b.Loop() {
-						d := new(dropped)
+						d, mem := new(dropped), slab.Arena{}
 						for c := range p.columns {
 							row := uint64(0)
 							for k, m := range p.columns[c].Pages {
-								out, ok, err := Keep(v, m, p.held[c][k], within(keep, row, m.GetLength()), 1<<30)
+								out, ok, err := Keep(v, m, p.held[c][k], within(keep, row, m.GetLength()), 1<<30, &mem)
 								if err != nil || !ok {
 									b.Fatal(ok, err)
 								}
@@ -176,6 +176,7 @@ func BenchmarkKeep(b *testing.B) {
 								for _, x := range out {
 									_ = d.Page(x)
 								}
+								mem.Free()
 							}
 						}
 						kept = d.n

@@ -10,6 +10,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	arrays "github.com/seaweedfs/seaweed-lance/internal/lance/encoding/array"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
@@ -32,6 +33,7 @@ type fileKeeper struct {
 	column  func(name string) (arrow.Array, error)
 	w       *datafile.Writer
 	columns []*pb.ColumnMetadata
+	memory  slab.Arena
 	done    int
 	anew    []string
 }
@@ -67,6 +69,7 @@ func (k *fileKeeper) write(t *testing.T, path string) {
 					t.Fatal(err)
 				}
 			}
+			k.memory.Free()
 			continue
 		}
 		k.anew = append(k.anew, f.Name)
@@ -125,7 +128,7 @@ func (k *fileKeeper) field(t *testing.T, f column.Field, keep []column.Range, st
 					firstItem += column.RowsOf(of)
 				}
 			}
-			pages, ok, err := Keep(version, m, bufs, part, 1<<30)
+			pages, ok, err := Keep(version, m, bufs, part, 1<<30, &k.memory)
 			if err != nil {
 				t.Fatalf("%s: %v", f.Name, err)
 			}

@@ -78,6 +78,19 @@ def dictionaries(version):
         lance.write_dataset(t, name, mode="append" if k else "create", data_storage_version=version)
 
 
+def nested_dictionaries(version):
+    """The same inside of a list of structs: the words of the first two fragments have no keys together, those of the last two have."""
+    name = f"{WORK}/words_in_" + version.replace(".", "")
+    for k, (low, high) in enumerate([(0, 100), (100, 200), (120, 200)]):
+        words = [f"w{i}" for i in range(low, high)]
+        keys = [None if k == 2 and i == 3 else (7 * i) % len(words) for i in range(120)]
+        d = pa.DictionaryArray.from_arrays(pa.array(keys, pa.int8()), pa.array(words))
+        items = pa.StructArray.from_arrays([pa.array(range(120), pa.int32()), d], names=["n", "d"])
+        c = pa.ListArray.from_arrays(pa.array(range(0, 121, 3), pa.int32()), items)
+        t = pa.table({"id": pa.array(range(40 * k, 40 * k + 40), pa.int64()), "c": c})
+        lance.write_dataset(t, name, mode="append" if k else "create", data_storage_version=version)
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
@@ -86,6 +99,7 @@ def main():
     second_kind()
     for v in ("2.0", "2.1", "2.2"):
         dictionaries(v)
+        nested_dictionaries(v)
     for name in sorted(os.listdir(WORK)):
         shutil.rmtree(f"{HERE}/{name}", ignore_errors=True)
         shutil.copytree(f"{WORK}/{name}", f"{HERE}/{name}", ignore=shutil.ignore_patterns("*.json"))

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -15,11 +16,11 @@ var errAnew = errors.New("better encoded anew")
 
 // Keep returns a page with the rows of a page that lie in ranges, which column.CheckRanges has seen: values are gathered as they lie there,
 // dictionaries and symbol tables stay. A page of a list's own column loses lists; which items these had is told by
-// ItemsOf. buffers are those of the page; the result may refer to them. limit bounds what it takes beside that.
+// ItemsOf. buffers are those of the page; the result may refer to them, and lies in the memory of mem, if any. limit bounds what it takes beside that.
 //
 // ok is false when the page can't be treated so, or when that would take more than the limit.
-func Keep(p *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limit int64) (out column.Page, ok bool, err error) {
-	k := &keeper{buffers: buffers, used: make([]bool, len(buffers)), out: make([][]byte, len(buffers)), left: limit}
+func Keep(p *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limit int64, mem *slab.Arena) (out column.Page, ok bool, err error) {
+	k := &keeper{buffers: buffers, used: make([]bool, len(buffers)), out: make([][]byte, len(buffers)), left: limit, mem: mem}
 	e, err := k.decode(p)
 	if err == nil {
 		e = proto.Clone(e).(*pb.ArrayEncoding)
@@ -86,6 +87,7 @@ type keeper struct {
 	out     [][]byte
 	// left of the memory that is allowed.
 	left int64
+	mem  *slab.Arena
 }
 
 // buffer takes a buffer of the page, which may have one user.
@@ -112,7 +114,7 @@ func (k *keeper) alloc(n uint64) ([]byte, error) {
 		return nil, errAnew
 	}
 	k.left -= int64(n)
-	return make([]byte, 0, n), nil
+	return k.mem.Bytes(int(n)), nil
 }
 
 // ends are the stored ends of a page: plain ones of 64 bits.

@@ -20,7 +20,8 @@ func (k *keeper) gather(to int, data []byte, bits uint64, keep []column.Range) e
 		k.out[to] = data[one.From*bits/8 : one.To*bits/8]
 		return nil
 	}
-	out, err := k.alloc(bitBytes(column.RowsOf(keep), bits))
+	size := bitBytes(column.RowsOf(keep), bits)
+	out, err := k.alloc(size)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,8 @@ func (k *keeper) gather(to int, data []byte, bits uint64, keep []column.Range) e
 		k.out[to] = out
 		return nil
 	}
-	out = out[:cap(out)]
+	out = out[:size]
+	out[size-1] = 0 // of which there may be bits behind the last value
 	at := 0
 	for _, r := range keep {
 		n := int((r.To - r.From) * bits)

@@ -94,7 +94,7 @@ func FuzzKeep(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, ok, err := Keep(m, bufs, keep, 1<<16)
+		out, ok, err := Keep(m, bufs, keep, 1<<16, nil)
 		if ok && err == nil {
 			total := 0
 			for _, b := range out.Buffers {

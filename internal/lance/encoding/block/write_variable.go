@@ -61,14 +61,6 @@ func symbolsFor(v *Values, o EncodeOptions) *fsst.Encoder {
 	return e
 }
 
-// shorten compresses strings with a symbol table.
-func shorten(v *Values, e *fsst.Encoder, mem *slab.Arena) *Values {
-	s := &Values{Kind: Variable, N: v.N, Offsets: mem.Offsets(v.N + 1)}
-	room := float64(v.stringBytes()) * e.Ratio() * 1.1
-	s.Data = e.AppendStrings(mem.Bytes(int(room)+64), v.Data, v.Offsets, s.Offsets)
-	return s
-}
-
 func stringChunks(v *Values, o EncodeOptions) (*Chunks, error) {
 	bits, err := o.offsetBits(v.stringBytes())
 	if err != nil {

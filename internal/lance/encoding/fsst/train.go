@@ -1,7 +1,7 @@
 package fsst
 
 import (
-	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -213,9 +213,7 @@ func (t *trainer) choose(round int) {
 			found = append(found, candidate{p, uint64(m) * uint64(p.length)})
 		}
 	}
-	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.length, b.length))
-	})
+	slices.SortFunc(found, bySymbol)
 	merged := found[:0]
 	for _, c := range found {
 		if k := len(merged) - 1; k >= 0 && merged[k].symbol == c.symbol {
@@ -224,18 +222,65 @@ func (t *trainer) choose(round int) {
 			merged = append(merged, c)
 		}
 	}
-	slices.SortFunc(merged, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.value, b.value), cmp.Compare(a.length, b.length))
-	})
 	t.symbols = t.symbols[:0]
 	t.index.clear()
-	for _, c := range merged {
-		if len(t.symbols) == maxCodes {
-			break
+	for len(merged) > 0 && len(t.symbols) < maxCodes {
+		// Hardly ever more than the best few are looked at, so that the others need not be in order.
+		few := best(merged)
+		slices.SortFunc(merged[:few], byGain)
+		for _, c := range merged[:few] {
+			if len(t.symbols) == maxCodes {
+				break
+			}
+			if t.index.add(c.symbol, len(t.symbols)) {
+				t.symbols = append(t.symbols, c.symbol)
+			}
 		}
-		if t.index.add(c.symbol, len(t.symbols)) {
-			t.symbols = append(t.symbols, c.symbol)
-		}
+		merged = merged[few:]
 	}
 	t.found = found[:0]
+}
+
+// best moves those that save most to the front, somewhat more than a table takes where there are as many, and returns how
+// many they are.
+func best(all []candidate) int {
+	var counts [65]int
+	for _, c := range all {
+		counts[bits.Len64(c.gain)]++
+	}
+	least, n := len(counts), 0
+	for least > 0 && n < 2*maxCodes {
+		least--
+		n += counts[least]
+	}
+	at := 0
+	for i, c := range all {
+		if bits.Len64(c.gain) >= least {
+			all[at], all[i] = c, all[at]
+			at++
+		}
+	}
+	return at
+}
+
+// bySymbol puts equal symbols next to each other.
+func bySymbol(a, b candidate) int {
+	switch {
+	case a.value < b.value:
+		return -1
+	case a.value > b.value:
+		return 1
+	}
+	return a.length - b.length
+}
+
+// byGain puts first what saves most.
+func byGain(a, b candidate) int {
+	switch {
+	case a.gain > b.gain:
+		return -1
+	case a.gain < b.gain:
+		return 1
+	}
+	return bySymbol(a, b)
 }

@@ -55,10 +55,52 @@ func (e *Encoder) AppendStrings(dst, data []byte, offsets, ends []int64) []byte 
 	return dst
 }
 
+// twoStreams is the length from which on a string is compressed as two halves at the same time: what the one waits for, the
+// other one uses. That costs a code in some, which the half of a symbol on either side of the middle takes.
+const twoStreams = 192
+
 // compress compresses data[i:end] into out, which has twice as many bytes and 8 more. It returns how many are used.
 func (e *Encoder) compress(out, data []byte, i, end int) int {
+	if end-i >= twoStreams {
+		return e.halves(out, data, i, end)
+	}
+	return e.rest(out, data, i, end, 0)
+}
+
+// halves is compress in two streams.
+func (e *Encoder) halves(out, data []byte, i, end int) int {
 	x, le := &e.index, binary.LittleEndian
-	n := 0
+	middle := (i + end) / 2
+	// The second half's codes lie behind all that the first may take.
+	second := out[2*(middle-i)+4:]
+	n, m, j := 0, 0, middle
+	for i <= middle-8 && j <= end-8 {
+		v, w := le.Uint64(data[i:i+8]), le.Uint64(data[j:j+8])
+		s, t := &x.long[slot(v)], &x.long[slot(w)]
+		c, long := x.short[v&0xffff], s.code
+		d, other := x.short[w&0xffff], t.code
+		if v&s.mask == s.value {
+			c = long
+		}
+		if w&t.mask == t.value {
+			d = other
+		}
+		o, p := out[n:n+2:n+2], second[m:m+2:m+2]
+		o[0], o[1] = byte(c), byte(v) // the second counts behind an escape
+		p[0], p[1] = byte(d), byte(w)
+		n += 1 + int(c>>8&1)
+		m += 1 + int(d>>8&1)
+		i += int(c >> lengthShift)
+		j += int(d >> lengthShift)
+	}
+	n = e.rest(out, data, i, middle, n)
+	m = e.rest(second, data, j, end, m)
+	return n + copy(out[n:], second[:m])
+}
+
+// rest is compress in one stream, behind n bytes of out.
+func (e *Encoder) rest(out, data []byte, i, end, n int) int {
+	x, le := &e.index, binary.LittleEndian
 	for safe := min(end, len(data)) - 8; i <= safe; {
 		w := le.Uint64(data[i : i+8])
 		s := &x.long[slot(w)]

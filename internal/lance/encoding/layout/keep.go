@@ -7,6 +7,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -15,15 +16,15 @@ var errAnew = errors.New("better encoded anew")
 
 // Keep returns a page with the rows of a page that lie in ranges, which column.CheckRanges has seen: what was compressed stays so, as far as
 // that saves work. The page's levels keep their meaning: its layers are those of the page before, and so are its
-// dictionary and symbol table. buffers are those of the page; the result may refer to them. What it takes beside that is bounded
+// dictionary and symbol table. buffers are those of the page; the result may refer to them, and lies in the memory of mem, if any. What it takes beside that is bounded
 // by limit. Where a row is a fixed-size list of structs, ranges count these, as the length of the page does.
 //
 // ok is false when the page can't be treated so, when that would take more than the limit, or when encoding the rows anew is
 // likely to take less room by more than some hundredths.
-func Keep(p *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limit int64) (out column.Page, ok bool, err error) {
+func Keep(p *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limit int64, mem *slab.Arena) (out column.Page, ok bool, err error) {
 	l, err := layoutOf(p)
 	if err == nil {
-		out, err = keepRows(l, p.GetLength(), buffers, keep, limit)
+		out, err = keepRows(l, p.GetLength(), buffers, keep, limit, mem)
 	}
 	switch {
 	case err == nil:
@@ -34,7 +35,7 @@ func Keep(p *pb.ColumnMetadata_Page, buffers [][]byte, keep []column.Range, limi
 	return column.Page{}, false, err
 }
 
-func keepRows(l *pb.PageLayout, rows uint64, buffers [][]byte, keep []column.Range, limit int64) (out column.Page, err error) {
+func keepRows(l *pb.PageLayout, rows uint64, buffers [][]byte, keep []column.Range, limit int64, mem *slab.Arena) (out column.Page, err error) {
 	if rows > 1<<48 {
 		return out, corrupt("a page of %d rows", rows)
 	}
@@ -47,10 +48,10 @@ func keepRows(l *pb.PageLayout, rows uint64, buffers [][]byte, keep []column.Ran
 	switch x := l.GetLayout().(type) {
 	case *pb.PageLayout_MiniBlock_:
 		f.path = pathOf(x.MiniBlock.GetLayers())
-		made, out.Buffers, err = keepMini(f, x.MiniBlock, buffers, keep, limit)
+		made, out.Buffers, err = keepMini(f, x.MiniBlock, buffers, keep, limit, mem)
 	case *pb.PageLayout_FullZip_:
 		f.path = pathOf(x.FullZip.GetLayers())
-		made, out.Buffers, err = keepZip(f, x.FullZip, buffers, keep, limit)
+		made, out.Buffers, err = keepZip(f, x.FullZip, buffers, keep, limit, mem)
 	case *pb.PageLayout_Constant_:
 		f.path = pathOf(x.Constant.GetLayers())
 		made, out.Buffers, err = keepConstant(f, x.Constant, buffers, keep, limit)

@@ -56,7 +56,7 @@ func (s sample) keep(t testing.TB, keep []column.Range) (ok bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, ok, err := Keep(p, bufs, slots, brokenLimit)
+	out, ok, err := Keep(p, bufs, slots, brokenLimit, nil)
 	if err != nil {
 		if !errors.Is(err, column.ErrCorrupt) {
 			t.Fatalf("an error of another kind: %v", err)

@@ -6,12 +6,13 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
 // keepMini takes the rows of a mini-block page. All chunks but the last have a power of two of values, so that chunks
 // are as they were only up to the first row that is gone, or where whole chunks go; from there on new ones are filled.
-func keepMini(f frame, l *pb.PageLayout_MiniBlock, buffers [][]byte, keep []column.Range, limit int64) (*pb.PageLayout, [][]byte, error) {
+func keepMini(f frame, l *pb.PageLayout_MiniBlock, buffers [][]byte, keep []column.Range, limit int64, mem *slab.Arena) (*pb.PageLayout, [][]byte, error) {
 	m, err := newMiniBlock(f, l)
 	if err != nil {
 		return nil, nil, err
@@ -24,7 +25,7 @@ func keepMini(f frame, l *pb.PageLayout_MiniBlock, buffers [][]byte, keep []colu
 			return nil, nil, err
 		}
 	}
-	k := &miniKeeper{miniBlock: m, layout: l, bytes: buffers[1], rows: column.RowsOf(keep), limit: limit, at: -1, buffers: make([][]byte, m.values.Buffers())}
+	k := &miniKeeper{miniBlock: m, layout: l, bytes: buffers[1], rows: column.RowsOf(keep), limit: limit, to: mem, at: -1, buffers: make([][]byte, m.values.Buffers())}
 	if k.stored, err = block.NewChunk(block.Stored(l.GetValueCompression())); err != nil {
 		return nil, nil, err
 	}
@@ -52,6 +53,7 @@ type miniKeeper struct {
 	bytes  []byte // of all chunks
 	rows   uint64 // that are taken
 	limit  int64
+	to     *slab.Arena // memory of the page that comes out
 	// stored decodes values as far as needed to take some of them.
 	stored block.Chunk
 	// copies: chunks may be copied. counts: it has to be found out how much of the dictionary is used.

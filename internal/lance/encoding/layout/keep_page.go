@@ -14,7 +14,7 @@ import (
 // copy copies a chunk.
 func (k *miniKeeper) copy(c int) {
 	if k.out == nil {
-		k.out = make([]byte, 0, k.share(len(k.bytes))+int(k.rows/4)+32*len(k.pos))
+		k.out = k.to.Bytes(k.share(len(k.bytes)) + int(k.rows/4) + 32*len(k.pos))
 	}
 	k.out = append(k.out, k.bytes[k.pos[c]:k.pos[c+1]]...)
 	values := k.first[c+1] - k.first[c]
@@ -34,7 +34,7 @@ func (k *miniKeeper) page(buffers [][]byte) (*pb.PageLayout, [][]byte, error) {
 	if v.N == 0 && k.copied == 0 {
 		return nil, nil, errAnew // lists without items are not for chunks
 	}
-	w := &chunkWriter{wide: k.wide, rep: k.repLevel, def: k.defLevel, out: k.out, table: k.table}
+	w := &chunkWriter{wide: k.wide, rep: k.repLevel, def: k.defLevel, out: k.out, table: k.table, memory: k.to}
 	if v.N > 0 {
 		if err := k.write(w, l); err != nil {
 			return nil, nil, err

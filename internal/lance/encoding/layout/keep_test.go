@@ -56,7 +56,7 @@ func someRows(rnd *rand.Rand, n uint64) []column.Range {
 // when a page can't be treated so.
 func keptField(t testing.TB, r *reader, field column.Field, src memorySource, keep []column.Range, minor int) (column.Reader, *memoryFile, bool) {
 	t.Helper()
-	file := new(memoryFile)
+	file, mem := new(memoryFile), new(slab.Arena)
 	most := 0
 	for _, l := range r.leaves {
 		most = max(most, l.column)
@@ -83,7 +83,7 @@ func keptField(t testing.TB, r *reader, field column.Field, src memorySource, ke
 			if err != nil {
 				t.Fatal(err)
 			}
-			page, ok, err := Keep(m, bufs, part, 1<<30)
+			page, ok, err := Keep(m, bufs, part, 1<<30, mem)
 			if err != nil {
 				t.Fatalf("%s, page %d: %v", l.name, p, err)
 			}
@@ -94,6 +94,7 @@ func keptField(t testing.TB, r *reader, field column.Field, src memorySource, ke
 			if err := file.Page(page); err != nil {
 				t.Fatal(err)
 			}
+			mem.Free()
 			for i, b := range bufs {
 				if !bytes.Equal(b, before[i]) {
 					t.Fatalf("%s, page %d: buffer %d was changed", l.name, p, i)

@@ -6,11 +6,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
 // keepZip takes rows as they lie there: each has its own control words and lengths.
-func keepZip(f frame, l *pb.PageLayout_FullZip, buffers [][]byte, keep []column.Range, limit int64) (*pb.PageLayout, [][]byte, error) {
+func keepZip(f frame, l *pb.PageLayout_FullZip, buffers [][]byte, keep []column.Range, limit int64, mem *slab.Arena) (*pb.PageLayout, [][]byte, error) {
 	z, err := newFullZip(f, l)
 	if err != nil {
 		return nil, nil, err
@@ -19,7 +20,7 @@ func keepZip(f frame, l *pb.PageLayout_FullZip, buffers [][]byte, keep []column.
 	made := &pb.PageLayout{Layout: &pb.PageLayout_FullZip_{FullZip: l}}
 	rows := column.RowsOf(keep)
 	if z.entry == 0 {
-		out, err := gatherRows(buffers[0], keep, func(row uint64) uint64 { return row * uint64(z.word+z.size) }, limit)
+		out, err := gatherRows(buffers[0], keep, func(row uint64) uint64 { return row * uint64(z.word+z.size) }, limit, mem)
 		l.NumItems, l.NumVisibleItems = uint32(rows), uint32(rows)
 		return made, [][]byte{out}, err
 	}
@@ -31,7 +32,7 @@ func keepZip(f frame, l *pb.PageLayout_FullZip, buffers [][]byte, keep []column.
 	if rows > uint64(limit)/8 {
 		return nil, nil, overLimit("%d rows", rows)
 	}
-	out, err := gatherRows(buffers[0], keep, at, limit-8*int64(rows))
+	out, err := gatherRows(buffers[0], keep, at, limit-8*int64(rows), mem)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +81,7 @@ func (z *fullZip) ordered(at func(uint64) uint64, keep []column.Range, size uint
 }
 
 // gatherRows puts the bytes of ranges one behind the other; at tells where a row begins.
-func gatherRows(data []byte, keep []column.Range, at func(row uint64) uint64, limit int64) ([]byte, error) {
+func gatherRows(data []byte, keep []column.Range, at func(row uint64) uint64, limit int64, mem *slab.Arena) ([]byte, error) {
 	if len(keep) == 1 {
 		return data[at(keep[0].From):at(keep[0].To)], nil
 	}
@@ -91,7 +92,7 @@ func gatherRows(data []byte, keep []column.Range, at func(row uint64) uint64, li
 	if size > uint64(max(limit, 0)) {
 		return nil, overLimit("%d bytes", size)
 	}
-	out := make([]byte, 0, size)
+	out := mem.Bytes(int(size))
 	for _, r := range keep {
 		out = append(out, data[at(r.From):at(r.To)]...)
 	}
