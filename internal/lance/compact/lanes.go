@@ -29,7 +29,7 @@ type lane struct {
 	e    *encoder
 	name string
 	in   chan given
-	held int64
+	held atomic.Int64
 	// last is the fragment that the rows before were from.
 	last uint64
 	err  error
