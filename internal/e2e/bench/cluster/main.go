@@ -122,20 +122,25 @@ func (o options) bench(ctx context.Context) (err error) {
 			err = stopping
 		}
 	}()
-	var locals, clusters []float64
+	var locals, clusters, worker, server []float64
 	for i := range o.rounds {
 		seconds, err := inDirectory(ctx, table, filepath.Join(dir, "copy"))
 		if err != nil {
 			return fmt.Errorf("in a directory: %w", err)
 		}
 		locals = append(locals, seconds)
-		if seconds, err = inCluster(ctx, c, table, fmt.Sprintf("table_%d", i)); err != nil {
+		m, err := inCluster(ctx, c, table, fmt.Sprintf("table_%d", i))
+		if err != nil {
 			return fmt.Errorf("in the cluster: %w", err)
 		}
-		clusters = append(clusters, seconds)
+		clusters, worker, server = append(clusters, m.job), append(worker, m.worker), append(server, m.server)
 	}
-	return o.report(locals, clusters)
+	return o.report(locals, clusters, worker, server)
 }
+
+// measure is what a compaction in the cluster took, in seconds: the job, and processor time of the worker and of
+// master, volume server and filer, with what admin's detection took of them.
+type measure struct{ job, worker, server float64 }
 
 // inDirectory compacts a copy of the table.
 func inDirectory(ctx context.Context, table, dir string) (float64, error) {
@@ -158,10 +163,10 @@ func inDirectory(ctx context.Context, table, dir string) (float64, error) {
 }
 
 // inCluster compacts a copy of the table there, and drops it.
-func inCluster(ctx context.Context, c *cluster.Cluster, table, name string) (float64, error) {
+func inCluster(ctx context.Context, c *cluster.Cluster, table, name string) (m measure, err error) {
 	location, err := c.Lance().CreateTable(ctx, bucket, namespace, name)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	to := strings.TrimPrefix(location, "s3://")
 	tree := os.DirFS(table)
@@ -176,24 +181,59 @@ func inCluster(ctx context.Context, c *cluster.Cluster, table, name string) (flo
 		return c.S3().Put(ctx, path.Join(to, name), content)
 	})
 	if err != nil {
-		return 0, err
+		return m, err
 	}
-	before, err := jobSeconds(ctx, c.Workers[0])
+	before, err := usedBy(ctx, c)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	run, err := c.Admin().Run(ctx, job)
 	if err == nil && run.Succeeded != 1 {
 		err = fmt.Errorf("admin's run: %+v", *run)
 	}
 	if err != nil {
-		return 0, err
+		return m, err
 	}
-	after, err := jobSeconds(ctx, c.Workers[0])
+	after, err := usedBy(ctx, c)
+	if err != nil {
+		return m, err
+	}
+	m = measure{after.job - before.job, after.worker - before.worker, after.server - before.server}
+	return m, c.Lance().DropTable(ctx, bucket, namespace, name)
+}
+
+// usedBy is what was taken so far.
+func usedBy(ctx context.Context, c *cluster.Cluster) (m measure, err error) {
+	if m.job, err = jobSeconds(ctx, c.Workers[0]); err != nil {
+		return m, err
+	}
+	if m.worker, err = processor(c.Workers[0].Pid()); err != nil {
+		return m, err
+	}
+	m.server, err = processor(c.Main.Pid())
+	return m, err
+}
+
+// processor is the time that a process has used, in seconds. Linux counts it in hundredths.
+func processor(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	return after - before, c.Lance().DropTable(ctx, bucket, namespace, name)
+	// The name, in brackets, may have spaces in it.
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, text)
+	}
+	var sum float64
+	for _, f := range fields[11:13] {
+		v, err := strconv.ParseFloat(f, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += v / 100
+	}
+	return sum, nil
 }
 
 // jobSeconds is how long all jobs of a worker have taken.
@@ -216,14 +256,15 @@ func jobSeconds(ctx context.Context, w *cluster.Worker) (sum float64, err error)
 	return sum, nil
 }
 
-func (o options) report(locals, clusters []float64) error {
+func (o options) report(locals, clusters, worker, server []float64) error {
 	l, c := median(locals), median(clusters)
 	if o.asJSON {
-		return json.NewEncoder(os.Stdout).Encode(map[string]any{"local_seconds": l, "cluster_seconds": c, "throughput": l / c})
+		return json.NewEncoder(os.Stdout).Encode(map[string]any{"local_seconds": l, "cluster_seconds": c, "throughput": l / c, "worker_cpu_seconds": median(worker), "server_cpu_seconds": median(server)})
 	}
 	fmt.Printf("%d fragments of %d rows, medians of %d runs, %s\n", o.fragments, o.rows, o.rounds, time.Now().Format(time.DateOnly))
 	fmt.Printf("in a directory        %7.2f s   %s\n", l, each(locals))
 	fmt.Printf("by a cluster's worker %7.2f s   %s\n", c, each(clusters))
+	fmt.Printf("processor time: worker %.2f s, server %.2f s\n", median(worker), median(server))
 	fmt.Printf("the cluster has %.0f %% of the directory's throughput; the goal is 70 %%\n", 100*l/c)
 	return nil
 }
