@@ -18,8 +18,8 @@ func TestCollectOften(t *testing.T) {
 	for _, c := range []struct{ before, during int }{{100, leastPercent}, {leastPercent - 1, leastPercent - 1}, {-1, -1}} {
 		debug.SetGCPercent(c.before)
 		runtime.GC()
-		one := collectOften()
-		two := collectOften()
+		one := collectOften(1 << 40)
+		two := collectOften(1 << 40)
 		if got := percent(); got != c.during {
 			t.Errorf("%d during runs, want %d", got, c.during)
 		}
@@ -32,6 +32,12 @@ func TestCollectOften(t *testing.T) {
 		if got := percent(); got != c.before {
 			t.Errorf("%d after the runs, %d before", got, c.before)
 		}
+		runtime.GC() // so that it is known what is in use
+		end := collectOften(1)
+		if got := percent(); got != c.before {
+			t.Errorf("%d in a process that is large already, %d before", got, c.before)
+		}
+		end()
 	}
 }
 

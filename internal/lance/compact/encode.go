@@ -33,7 +33,8 @@ type encoder struct {
 	whole bool
 }
 
-func newEncoder(o *output, f *topField) (*encoder, error) {
+func newEncoder(o *output, field int) (*encoder, error) {
+	f := &o.shape.fields[field]
 	if f.unwritable != nil {
 		return nil, fmt.Errorf("column %q: %w: %w", f.name, errUncopyable, f.unwritable)
 	}
@@ -46,12 +47,28 @@ func newEncoder(o *output, f *topField) (*encoder, error) {
 		e.columns = append(e.columns, slices.Index(o.fields, id))
 	}
 	placed, _ := encoding.Place(tree, o.shape.version)
-	page := o.limits.page
+	opts := column.WriteOptions{PageBytes: o.limits.page, MostBytes: o.limits.page}
 	if e.whole = f.keys != nil || f.single; e.whole {
-		page = 1 << 40
+		opts.PageBytes = 1 << 40
+	} else if o.shape.version != table.V2_0 {
+		opts.PageBytes, opts.PageRows = o.limits.page/4, o.worthPage(field)
 	}
-	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, column.WriteOptions{PageBytes: page})
+	e.w, err = encoding.NewFieldWriter(placed[0], o.shape.version, e, opts)
 	return e, err
+}
+
+// worthPage is how many rows make a page that does not have to be joined with others, by the room that rows of a field take in
+// the sources.
+func (o *output) worthPage(field int) uint64 {
+	var rows uint64
+	var bytes int64
+	for _, s := range o.stretches[field] {
+		rows, bytes = rows+s.live, bytes+s.least
+	}
+	if bytes < joinBelow {
+		return rows
+	}
+	return uint64(float64(rows) * 1.25 * joinBelow / float64(bytes))
 }
 
 // Page is column.Sink's.

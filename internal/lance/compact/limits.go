@@ -1,7 +1,11 @@
 package compact
 
-// DefaultMemory is how much memory a run takes at most, unless told otherwise.
-const DefaultMemory = 256 << 20
+const (
+	// DefaultMemory is how much memory a run takes at most, unless told otherwise.
+	DefaultMemory = 256 << 20
+	// MinMemory is the least that a run can do with; to be told less counts as that.
+	MinMemory = 64 << 20
+)
 
 // limits are the shares of a run's memory.
 type limits struct {
@@ -14,6 +18,7 @@ type limits struct {
 	// metadata of files that are opened again.
 	metadata int64
 	threads  int
+	total    int64
 	// join is how many bytes of a column's pages are so few that they are joined with their neighbours.
 	join int64
 }
@@ -23,9 +28,7 @@ func limitsOf(memory int64) limits {
 	if memory <= 0 {
 		memory = DefaultMemory
 	}
-	l := limits{held: memory / 8, batch: memory / 64, ahead: memory / 16, page: memory / 32, whole: memory / 16, metadata: memory / 16, threads: 2, join: joinBelow}
-	l.batch = min(max(l.batch, 64<<10), 1<<20)
-	l.ahead = min(max(l.ahead, 64<<10), 8<<20)
-	l.page = min(max(l.page, 64<<10), 8<<20)
-	return l
+	memory = max(memory, MinMemory)
+	return limits{total: memory, held: memory / 8, batch: min(memory/1024, 1<<20), ahead: min(memory/64, 8<<20), page: min(memory/32, 8<<20),
+		whole: memory / 16, metadata: memory / 16, threads: 2, join: joinBelow}
 }

@@ -89,7 +89,7 @@ func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64))
 	}
 	for i := range in.shape.fields {
 		if anew[i] {
-			if o.encoders[i], err = newEncoder(o, &in.shape.fields[i]); err != nil {
+			if o.encoders[i], err = newEncoder(o, i); err != nil {
 				return nil, err
 			}
 		}

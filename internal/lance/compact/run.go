@@ -27,10 +27,10 @@ const maxPasses = 10
 func Run(ctx context.Context, s objects.Store, o Options) (Result, error) {
 	name, end := journal.Begin()
 	defer end()
-	defer collectOften()()
-	defer slab.Hold()()
 	r := &run{store: s, opts: o, name: name, careful: o.careful, limits: limitsOf(o.MemoryBudget)}
 	r.files = newOpenFiles(r.limits.metadata)
+	defer collectOften(r.limits.total)()
+	defer slab.Hold()()
 	err := r.passes(ctx)
 	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = errors.Join(cause, err)

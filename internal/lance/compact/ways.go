@@ -38,7 +38,7 @@ const (
 type stretch struct {
 	piece
 	way way
-	// least bytes of a column's pages, and bytes of all.
+	// least bytes of a column's pages, and bytes of all columns'.
 	least, bytes int64
 }
 
@@ -98,7 +98,9 @@ func cutAt(pieces []piece, fragments []stored, held []*holding, copyable func(*h
 	for _, p := range pieces {
 		h := held[p.frag]
 		if len(h.units) == 0 || !copyable(h) {
-			out = append(out, stretch{piece: p, way: encoded, bytes: bytesIn(h, fragments[p.frag].rows, p)})
+			s := stretch{piece: p, way: encoded}
+			s.least, s.bytes = bytesIn(h, fragments[p.frag].rows, p)
+			out = append(out, s)
 			continue
 		}
 		start, row := uint64(0), p.row
@@ -124,12 +126,12 @@ func cutAt(pieces []piece, fragments []stored, held []*holding, copyable func(*h
 	return out
 }
 
-// bytesIn is about what a piece takes in its fragment.
-func bytesIn(h *holding, rows uint64, p piece) (n int64) {
+// bytesIn are about what a piece takes in its fragment, in the column that takes least and in all.
+func bytesIn(h *holding, rows uint64, p piece) (least, bytes int64) {
 	for _, u := range h.units {
-		n += u.bytes
+		least, bytes = least+u.least, bytes+u.bytes
 	}
-	return share64(n, p.to-p.from, rows)
+	return share64(least, p.to-p.from, rows), share64(bytes, p.to-p.from, rows)
 }
 
 func share64(n int64, part, of uint64) int64 {
@@ -159,7 +161,7 @@ func merged(all []stretch) []stretch {
 	for _, s := range all {
 		if n := len(out); n > 0 && out[n-1].frag == s.frag && out[n-1].to == s.from && out[n-1].way == s.way && s.way != pruned {
 			o := &out[n-1]
-			o.to, o.live, o.bytes, o.least = s.to, o.live+s.live, o.bytes+s.bytes, min(o.least, s.least)
+			o.to, o.live, o.bytes, o.least = s.to, o.live+s.live, o.bytes+s.bytes, o.least+s.least
 			continue
 		}
 		out = append(out, s)

@@ -54,6 +54,10 @@ type WriteOptions struct {
 	// PageBytes is how many bytes of values, as Arrow has them, make a page full; 0 is the constant of that name. A page
 	// ends with the row that fills it.
 	PageBytes int64
+	// PageRows, if not 0, has a page with fewer rows go on until it has as many, or its values MostBytes: for values that take
+	// little room in the file. Version 2.0 ignores it.
+	PageRows  uint64
+	MostBytes int64
 	// Layers of pages that a column gets from elsewhere, from the innermost outwards, by column. Those that are written have a level
 	// for null structs where these have, as Lance can't read columns whose pages differ in that if there is a list
 	// beneath; ErrDisagree when a struct is null where these have no level for it.

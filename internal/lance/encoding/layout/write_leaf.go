@@ -29,6 +29,9 @@ type leafWriter struct {
 	blob   bool
 	minor  int
 	full   int64 // bytes of a full page
+	// A page with fewer rows than fullRows is full with most bytes.
+	most     int64
+	fullRows uint64
 	sink   column.Sink
 	opts   block.EncodeOptions
 	memory slab.Arena // of the page that is being encoded
@@ -50,7 +53,7 @@ type leafWriter struct {
 }
 
 func newLeafWriter(w way, field column.Field, minor int, sink column.Sink, o column.WriteOptions) (*leafWriter, error) {
-	l := &leafWriter{column: field.Column, name: w.name, typ: field.Type, blob: field.Blob, minor: minor, full: o.PageBytes, sink: sink, steps: w.steps}
+	l := &leafWriter{column: field.Column, name: w.name, typ: field.Type, blob: field.Blob, minor: minor, full: o.PageBytes, most: max(o.MostBytes, o.PageBytes), fullRows: o.PageRows, sink: sink, steps: w.steps}
 	onlyNeeded(l.steps)
 	if l.agreed = o.Layers[l.column]; l.agreed != nil {
 		if len(l.agreed) != len(l.steps) {
@@ -160,7 +163,7 @@ func (l *leafWriter) append(a arrow.Array, from, to int) error {
 			return err
 		}
 		from += n
-		if l.bits >= 8*l.full || l.levels.Bytes() >= 2*l.full {
+		if full := l.limit(); l.bits >= 8*full || l.levels.Bytes() >= 2*full {
 			if err := l.flush(); err != nil {
 				return err
 			}
@@ -169,10 +172,18 @@ func (l *leafWriter) append(a arrow.Array, from, to int) error {
 	return nil
 }
 
+// limit is how many bytes of values make the page full.
+func (l *leafWriter) limit() int64 {
+	if l.rows < l.fullRows {
+		return l.most
+	}
+	return l.full
+}
+
 // fitting is how many rows fill the page, the last of them with what it has beyond that, or
 // all that there are; and their size.
 func (l *leafWriter) fitting(a arrow.Array, from, to int) (rows int, bits int64) {
-	room := 8*l.full - l.bits
+	room := 8*l.limit() - l.bits
 	if bits = bitsAlong(l.steps, a, from, to); bits <= room {
 		return to - from, bits
 	}
