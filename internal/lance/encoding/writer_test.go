@@ -174,7 +174,11 @@ func TestWriter(t *testing.T) {
 						}
 						got.Release()
 						pages := len(r.Pages())
-						if n == 0 && pages != 0 || n == 1 && pages != len(f.Columns[i].Pages) && i < 2 || n == 5000 && (o.HeldBytes > 0 || o.PageBytes > 0) && pages < 3 {
+						none := 0
+						if v == table.V2_0 && i == 2 {
+							none = 1 // which says that there is no struct in any list
+						}
+						if n == 0 && pages != none || n == 1 && pages != len(f.Columns[i].Pages) && i < 2 || n == 5000 && (o.HeldBytes > 0 || o.PageBytes > 0) && pages < 3 {
 							t.Errorf("column %d has %d pages", i, pages)
 						}
 					}
