@@ -32,9 +32,9 @@ type leafWriter struct {
 	// A page with fewer rows than fullRows is full with most bytes.
 	most     int64
 	fullRows uint64
-	sink   column.Sink
-	opts   block.EncodeOptions
-	memory slab.Arena // of the page that is being encoded
+	sink     column.Sink
+	opts     block.EncodeOptions
+	memory   slab.Arena // of the page that is being encoded
 	// structural is the layout that the field asks for: "miniblock", "fullzip" or "".
 	structural string
 
