@@ -17,8 +17,9 @@ import (
 )
 
 // ways in which a table of the matrix is made ready for a compaction: its rows once more, the same with every third row
-// deleted, and rows that don't have the column. They are what "copied", "decoded and encoded" and "filled" come from.
-var ways = []string{"joined", "deleted", "filled"}
+// deleted, rows that don't have the column, and its rows alone with every third deleted. They are what "copied" and "joined", "decoded
+// and encoded", "filled" and "pruned" come from.
+var ways = []string{"joined", "deleted", "filled", "pruned"}
 
 // compaction is one table of the matrix on its way.
 type compaction struct {

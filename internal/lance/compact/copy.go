@@ -129,7 +129,7 @@ type copiedPage struct {
 
 // pagesOf are the pages of a column that lie in a stretch, as they are in the new file but for the places of their buffers.
 func pagesOf(c *pb.ColumnMetadata, to int, x *stretch, rows uint64) (out []copiedPage) {
-	whole := x.from == 0 && x.to == rows
+	whole := x.from == 0 && x.live == rows
 	if !whole && isHeader(c) {
 		p := proto.CloneOf(c.GetPages()[0])
 		p.Length, p.Priority = x.live, x.row

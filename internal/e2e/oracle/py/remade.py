@@ -13,7 +13,7 @@ import judge
 import lance
 import pyarrow as pa
 
-WAYS = ("joined", "deleted", "filled")
+WAYS = ("joined", "deleted", "filled", "pruned")
 
 
 def state(uri):
@@ -46,18 +46,18 @@ def whole(ds):
 
 def prepare(name, root, way):
     """More fragments: the same rows again ("joined"), without the column under test ("filled"), or the same with
-    rows deleted from both ("deleted"). Answers with the state, or with why there is none."""
+    rows deleted from both ("deleted"); or rows deleted from the only one ("pruned"). Answers with the state, or with why there is none."""
     c, uri = cellwriter.cell(name), os.path.join(root, "t")
     if c["rows"] > 50_000:
         return {"reason": "too many rows to look at one by one"}
     try:
-        if c["group"] != "blob2":
+        if c["group"] != "blob2" and way != "pruned":
             schema, bs = cellwriter.batches(c)
             t = pa.Table.from_batches(bs, schema=schema)
             if len(t) == 0 and way == "filled":
                 t = pa.table({"id": pa.array([1, 2], pa.int64())})
             lance.write_dataset(t.select(["id"]) if way == "filled" else t, uri, mode="append")
-        if way == "deleted" or c["group"] == "blob2":
+        if way in ("deleted", "pruned") or c["group"] == "blob2":
             lance.dataset(uri).delete("id % 3 = 1")
         out = state(uri)
     except BaseException as e:
