@@ -11,6 +11,7 @@ import cellwriter
 import disk
 import judge
 import lance
+import lance.arrow  # which makes its extension types known: not only from some table on
 import pyarrow as pa
 
 WAYS = ("joined", "deleted", "filled", "pruned")
