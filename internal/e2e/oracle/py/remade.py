@@ -11,8 +11,12 @@ import cellwriter
 import disk
 import judge
 import lance
-import lance.arrow  # which makes its extension types known: not only from some table on
 import pyarrow as pa
+
+try:
+    import lance.arrow  # noqa: F401  which makes its extension types known: not only from some table on
+except ImportError:
+    pass
 
 WAYS = ("joined", "deleted", "filled", "pruned")
 
