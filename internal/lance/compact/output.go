@@ -3,7 +3,9 @@ package compact
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +16,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
 
 // output is a new data file that is being written. Pages come in any order, and are put in that of their rows at the end.
@@ -148,9 +151,32 @@ func (o *output) metadata() []*pb.ColumnMetadata {
 	return out
 }
 
+// whole makes sure that the pages of columns have all rows, as far as they count rows: those beneath lists of 2.0 count items, and
+// fixed-size lists of structs these. What is copied whole is as it was.
+func (o *output) whole(columns []*pb.ColumnMetadata) error {
+	for i, c := range columns {
+		f := &o.shape.fields[o.shape.top[o.fields[i]]]
+		items := f.lists && o.shape.version == table.V2_0
+		for _, x := range f.flat {
+			items = items || strings.HasPrefix(x.GetLogicalType(), "fixed_size_list:struct")
+		}
+		rows := uint64(0)
+		for _, p := range c.GetPages() {
+			rows += p.GetLength()
+		}
+		if rows != o.rows && !items && o.encoders[o.shape.top[o.fields[i]]] != nil {
+			return fmt.Errorf("column %d, of field %q, got pages of %d rows, not %d", i, f.name, rows, o.rows)
+		}
+	}
+	return nil
+}
+
 // finish publishes the file and makes its entry for a fragment; columns are what was written of it.
 func (o *output) finish(ctx context.Context, name string) (d *pb.DataFile, columns []*pb.ColumnMetadata, err error) {
 	columns = o.metadata()
+	if err := o.whole(columns); err != nil {
+		return nil, nil, err
+	}
 	major, minor := encoding.Footer(o.shape.version)
 	e, err := o.w.Finish(ctx, major, minor, &pb.FileDescriptor{Schema: o.schema, Length: o.rows}, columns)
 	if err != nil {

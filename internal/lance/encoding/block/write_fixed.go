@@ -100,9 +100,7 @@ func fixedChunks(v *Values, o EncodeOptions) (*Chunks, error) {
 		if splittable && o.BSS > 0 {
 			ways = append(ways, splitChunks)
 		}
-		if rest := cheapest(v, o); v.Bits > 8 || countRuns(v) < v.N/2 {
-			ways = append(ways, rest)
-		}
+		ways = append(ways, cheapest(v, o))
 	}
 	then := func(w way) way {
 		return func(v *Values, mem *slab.Arena) (*Chunks, error) {

@@ -56,7 +56,7 @@ func (l *leafWriter) encodeValues(lv *level.Levels, v *block.Values) (*pb.PageLa
 			return layout, buffers, err
 		}
 	}
-	if l.narrow(v) {
+	if l.narrow(v) || l.structural == "" && misreadZipped(lv) {
 		layout, buffers, err := l.miniBlock(lv, v, nil, l.opts)
 		if !errors.Is(err, errTooLarge) {
 			return layout, buffers, err
@@ -67,6 +67,10 @@ func (l *leafWriter) encodeValues(lv *level.Levels, v *block.Values) (*pb.PageLa
 
 // narrowBytes is the length from which on values are zipped with their levels one by one.
 const narrowBytes = 256
+
+// misreadZipped tells of levels next to which Lance 10 and before misread values of different lengths: lists with more than three ways
+// not to have a value. Values that are not too long for it go into chunks then, whatever their length.
+func misreadZipped(lv *level.Levels) bool { return lv.Rep != nil && lv.MaxDef > 3 }
 
 // narrow tells whether values go into chunks.
 func (l *leafWriter) narrow(v *block.Values) bool {

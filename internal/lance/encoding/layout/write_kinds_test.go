@@ -63,6 +63,13 @@ func TestLayoutChosen(t *testing.T) {
 		return string(b)
 	}
 	nulls := array.NewNull(9)
+	list := arrow.ListOf(arrow.BinaryTypes.String)
+	one := func(dt arrow.DataType) arrow.DataType {
+		return arrow.StructOf(arrow.Field{Name: "f", Type: dt, Nullable: true})
+	}
+	text := func(format string) string {
+		return fmt.Sprintf(format, strings.Repeat(long[0], 2), strings.Repeat(long[1], 3))
+	}
 	for name, c := range map[string]struct {
 		a     arrow.Array
 		meta  arrow.Metadata
@@ -85,6 +92,9 @@ func TestLayoutChosen(t *testing.T) {
 		"numbers":          {a: intsOf(numbers...), minor: 2, want: "mini-block"},
 		"numbers, zipped":  {a: intsOf(numbers...), meta: meta(keyStructural, "fullzip"), minor: 2, want: "full-zip"},
 		"nulls":            {a: nulls, minor: 1, want: "constant"},
+		// Lance 10 misreads these where there are more ways to be null or empty than three.
+		"in lists":        {a: fromJSON(t, one(list), text(`[null, {"f": null}, {"f": ["%s", "ab"]}, {"f": ["%s"]}]`)), minor: 2, want: "full-zip"},
+		"in deeper lists": {a: fromJSON(t, one(one(list)), text(`[null, {"f": null}, {"f": {"f": null}}, {"f": {"f": []}}, {"f": {"f": ["%s", "ab"]}}, {"f": {"f": [null, "%s"]}}]`)), minor: 2, want: "mini-block"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := arrow.Field{Name: "f", Type: c.a.DataType(), Nullable: true, Metadata: c.meta}
