@@ -51,7 +51,7 @@ var (
 		label: "Memory budget (MiB)",
 		help:  "The most memory that the rewriting of one table takes, whatever its rows; less makes the rewriting of wide rows slower. A worker needs as much for each job that it runs at the same time.",
 		def:   compact.DefaultMemory >> 20,
-		min:   64,
+		min:   compact.MinMemory >> 20,
 		max:   65_536,
 	}
 	minFragments = number{

@@ -71,7 +71,7 @@ func TestDescriptors(t *testing.T) {
 			fields: map[string]bounds{
 				"target_rows_per_fragment": {1048576, 1024, 16777216}, "min_fragments": {8, 2, 4096},
 				"max_bytes_per_file": {90 << 30, 16 << 20, 1 << 40}, "materialize_deletions_percent": {10, 0, 100},
-				"max_source_bytes": {0, 0, 1 << 50}, "memory_budget_mb": {256, 64, 65536},
+				"max_source_bytes": {0, 0, 1 << 50}, "memory_budget_mb": {256, 96, 65536},
 			},
 		},
 		"lance_cleanup_versions": {

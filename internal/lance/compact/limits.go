@@ -4,7 +4,7 @@ const (
 	// DefaultMemory is how much memory a run takes at most, unless told otherwise.
 	DefaultMemory = 256 << 20
 	// MinMemory is the least that a run can do with; to be told less counts as that.
-	MinMemory = 64 << 20
+	MinMemory = 96 << 20
 )
 
 // limits are the shares of a run's memory.
@@ -29,6 +29,12 @@ func limitsOf(memory int64) limits {
 		memory = DefaultMemory
 	}
 	memory = max(memory, MinMemory)
-	return limits{total: memory, held: memory / 8, batch: min(memory/1024, 1<<20), ahead: min(memory/64, 8<<20), page: min(memory/32, 8<<20),
-		whole: memory / 16, metadata: memory / 16, threads: 2, join: joinBelow}
+	total := memory
+	memory -= 16 << 20 // what the runtime and idle buffers take
+	threads := 2
+	if total < 2*MinMemory {
+		threads = 1
+	}
+	return limits{total: total, held: memory / 8, batch: min(memory/1024, 1<<20), ahead: min(memory/64, 8<<20), page: min(memory/32, 8<<20),
+		whole: memory / 16, metadata: memory / 16, threads: threads, join: joinBelow}
 }
