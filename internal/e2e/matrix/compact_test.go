@@ -51,6 +51,9 @@ func waysOf(c matrix.Cell) []string {
 	return ways[i : i+1]
 }
 
+// compactShare is which part of all cells a full run takes: all take an hour.
+const compactShare = 4
+
 // TestCompactMatrix compacts the tables of the matrix: Lance reads every value back equal, validates the table,
 // and appends, deletes, compacts and indexes on top.
 func TestCompactMatrix(t *testing.T) {
@@ -66,6 +69,9 @@ func TestCompactMatrix(t *testing.T) {
 		}
 		var jobs []*compaction
 		for _, c := range w.cells {
+			if full() && os.Getenv("SEAWEED_LANCE_CELLS") == "" && seed(c.Name)%compactShare != 0 {
+				continue
+			}
 			for _, way := range waysOf(c) {
 				jobs = append(jobs, &compaction{cell: c, way: way})
 			}
