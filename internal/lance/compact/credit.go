@@ -1,7 +1,5 @@
 package compact
 
-import ()
-
 // progress tells that bytes of the sources are done with.
 func (k *task) progress(bytes int64) {
 	k.counting.Lock()
