@@ -23,7 +23,7 @@ func store(tb testing.TB, dir string) objects.Store {
 
 func compactNow(tb testing.TB, dir string, target int64) compact.Result {
 	tb.Helper()
-	r, err := compact.Run(context.Background(), store(tb, dir), compact.Options{Policy: compact.Policy{TargetRows: target}})
+	r, err := compact.Run(context.Background(), store(tb, dir), compact.Options{Policy: compact.Policy{TargetRows: target, Fixed: compact.SettingTargetRows}})
 	if err != nil {
 		tb.Fatalf("compaction: %v (%+v)", err, r)
 	}

@@ -48,6 +48,8 @@ type Scan struct {
 	decoded *budget
 	// guess is how large the last batch was, fit how many rows are tried for one.
 	guess, fit atomic.Int64
+	// heavy: pages take more to read than a batch may.
+	heavy atomic.Bool
 
 	// order has all tasks for Next, work the same for the workers.
 	order, work chan *task

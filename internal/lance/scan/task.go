@@ -77,13 +77,23 @@ func (s *Scan) claim(ctx context.Context) (t *task, guess int64) {
 	return t, guess
 }
 
+// heavyBytes is what a batch may take to read where pages are larger than it: levels of a page are decoded at once, also when
+// few rows of it are wanted.
+const heavyBytes = 64 << 20
+
 // run makes a task's batches. guess is how much of the budget it has already.
 func (s *Scan) run(ctx context.Context, t *task, guess int64) {
 	defer func() { s.decoded.add(-guess) }()
-	limit, most := s.opts.BatchBytes, t.to-t.from
+	limit, most := s.limit(), t.to-t.from
 	for from := t.from; from < t.to; {
 		rows := min(t.to-from, most, uint64(s.fit.Load()))
 		batch, bytes, err := t.frag.read(ctx, from, from+rows, limit)
+		if err == nil && bytes > s.opts.BatchBytes && rows > 1 {
+			if batch != nil {
+				batch.Release() // the limit is for more than the batch here
+			}
+			err = column.ErrLimit
+		}
 		if errors.Is(err, column.ErrLimit) {
 			if rows > 1 {
 				most = rows / 2
@@ -99,8 +109,12 @@ func (s *Scan) run(ctx context.Context, t *task, guess int64) {
 			s.send(ctx, t, result{err: err})
 			return
 		}
+		if limit == maxRowBytes && bytes <= s.opts.BatchBytes && s.heavy.CompareAndSwap(false, true) {
+			// It was not the row. Others need as much, until a page is behind us and for the next ones.
+			s.fit.Store(int64(s.opts.BatchRows))
+		}
 		from += rows
-		limit, most = s.opts.BatchBytes, t.to-t.from
+		limit, most = s.limit(), t.to-t.from
 		if batch == nil { // all of them are deleted
 			continue
 		}
@@ -112,6 +126,14 @@ func (s *Scan) run(ctx context.Context, t *task, guess int64) {
 			return
 		}
 	}
+}
+
+// limit is how much memory a read may take.
+func (s *Scan) limit() int64 {
+	if s.heavy.Load() {
+		return max(s.opts.BatchBytes, heavyBytes)
+	}
+	return s.opts.BatchBytes
 }
 
 func (s *Scan) send(ctx context.Context, t *task, r result) bool {
