@@ -28,6 +28,23 @@ func stillThere(t *table.Table, fragments []uint64) error {
 	return nil
 }
 
+// reservation are ids for new fragments.
+type reservation struct{ ids []uint64 }
+
+// take gets ids for the new fragments of a task. The first one that comes so far as to need some gets them for all that come after it, so
+// that a pass of which nothing comes leaves no version behind.
+func (k *task) take(ctx context.Context, n int) ([]uint64, error) {
+	if n > len(k.ids.ids) {
+		var err error
+		if k.ids.ids, err = k.reserve(ctx, k.t, k.rest); err != nil {
+			return nil, err
+		}
+	}
+	ids := k.ids.ids[:n]
+	k.ids.ids = k.ids.ids[n:]
+	return ids, nil
+}
+
 // reserve gets ids for all new fragments in one commit.
 func (r *run) reserve(ctx context.Context, t *table.Table, tasks []Task) ([]uint64, error) {
 	n := 0

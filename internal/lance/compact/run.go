@@ -186,21 +186,13 @@ func (r *run) pass(ctx context.Context, t *table.Table, tasks []Task) (again boo
 		return false, err
 	}
 	defer release()
-	ids, err := r.reserve(ctx, t, tasks)
-	if err != nil {
-		if errors.Is(err, table.ErrConflict) {
-			r.conflict = err
-			return true, nil
-		}
-		return false, err
-	}
+	ids := &reservation{}
 	r.prog.Tasks = r.prog.TasksDone + len(tasks)
 	for _, x := range tasks {
 		r.prog.Rows, r.prog.Bytes = plus(r.prog.Rows, x.Rows), plus(r.prog.Bytes, x.Bytes)
 	}
-	for _, x := range tasks {
-		k := &task{run: r, Task: x, ids: ids[:len(x.Outputs)]}
-		ids = ids[len(x.Outputs):]
+	for i, x := range tasks {
+		k := &task{run: r, Task: x, ids: ids, rest: tasks[i:]}
 		err := k.do(ctx)
 		k.settle(err == nil)
 		switch {

@@ -27,11 +27,12 @@ var errPreempted = errors.New("pre-empted")
 type task struct {
 	*run
 	Task
-	// ids are reserved for the new fragments.
-	ids []uint64
-	t   *table.Table
-	sh  *shape
-	old []*pb.DataFragment
+	// ids are those for the new fragments of the pass, rest its tasks from this one on.
+	ids  *reservation
+	rest []Task
+	t    *table.Table
+	sh   *shape
+	old  []*pb.DataFragment
 	// from are those of old of which rows are kept, with all numbers of rows.
 	from []*pb.DataFragment
 	// held is what was found in each of from.
@@ -131,7 +132,7 @@ func (k *task) claim(ctx context.Context) error {
 	k.rec.Version = k.t.Version()
 	k.rec.Fragments = k.Fragments
 	k.names = nil
-	for range k.ids {
+	for range k.Outputs {
 		n := newDataFile()
 		k.names = append(k.names, n)
 		k.rec.Files = append(k.rec.Files, table.DataDir+"/"+n)
@@ -193,8 +194,14 @@ func (k *task) rewrite(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.Id = k.ids[i]
 		group.NewFragments = append(group.NewFragments, f)
+	}
+	ids, err := k.take(ctx, len(files))
+	if err != nil {
+		return err
+	}
+	for i, f := range group.NewFragments {
+		f.Id = ids[i]
 	}
 	k.txn.Operation = &pb.Transaction_Rewrite_{Rewrite: &pb.Transaction_Rewrite{Groups: []*pb.Transaction_Rewrite_Group{group}}}
 	after, err := k.committer().Commit(ctx, k.t, k.txn)
