@@ -119,7 +119,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		if res.FragmentsRemoved > 0 {
 			checkRewrites(t, k.s, before.Naming(), before.Version(), after.Version())
-		} else if len(res.Plan.Left) != 2 {
+		} else if len(res.Plan.Left) == 0 { // the other may have been left alone with nobody to be merged with
 			t.Errorf("left %v", res.Plan.Left)
 		}
 	})
