@@ -18,6 +18,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
@@ -101,7 +102,7 @@ func TestMoveFirstKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := difference(got, 0, descriptors(t, dt, want), 0, 8); d != "" {
+		if d := lancetest.Difference(got, 0, descriptors(t, dt, want), 0, 8); d != "" {
 			t.Errorf("version %s: %v: %s", v, got, d)
 		}
 		if s := fmt.Sprint(*copied); s != "[{0 138} {256 3} {325 1}]" {
@@ -132,7 +133,7 @@ func TestMoveSecondKind(t *testing.T) {
 	if err != nil || len(*copied) > 0 {
 		t.Fatalf("copied %v, error %v", *copied, err)
 	}
-	if d := difference(got, 0, descriptors(t, f.Type, kept), 0, 4); d != "" {
+	if d := lancetest.Difference(got, 0, descriptors(t, f.Type, kept), 0, 4); d != "" {
 		t.Errorf("%v: %s", got, d)
 	}
 	for text, want := range map[string]error{

@@ -124,7 +124,7 @@ func TestRunBlobs(t *testing.T) {
 				clean(t, s)
 				after := open(t, s).WithBases(blobBases(t))
 				for name, a := range allOf(t, after, true) {
-					if d := difference(a, 0, want[name], 0, want[name].Len()); d != "" || a.Len() != want[name].Len() {
+					if d := lancetest.Difference(a, 0, want[name], 0, want[name].Len()); d != "" || a.Len() != want[name].Len() {
 						t.Errorf("column %q: %d rows, were %d: %s", name, a.Len(), want[name].Len(), d)
 					}
 				}
@@ -224,7 +224,7 @@ func TestRunBlobsOfBases(t *testing.T) {
 		}
 		after := open(t, s).WithBases(blobBases(t)) // what was in the other base is not needed any more
 		for name, a := range allOf(t, after, true) {
-			if d := difference(a, 0, want[name], 0, want[name].Len()); d != "" || a.Len() != want[name].Len() {
+			if d := lancetest.Difference(a, 0, want[name], 0, want[name].Len()); d != "" || a.Len() != want[name].Len() {
 				t.Errorf("column %q: %d rows, were %d: %s", name, a.Len(), want[name].Len(), d)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
@@ -119,7 +120,7 @@ func checkDropped(t *testing.T, s objects.Store, before, after *table.Table) {
 		want, have := valuesOfColumn(t, before, f.name), valuesOfColumn(t, after, f.name)
 		if have.Len() != want.Len() {
 			t.Errorf("column %q: %d rows, want %d", f.name, have.Len(), want.Len())
-		} else if d := difference(have, 0, want, 0, want.Len()); d != "" {
+		} else if d := lancetest.Difference(have, 0, want, 0, want.Len()); d != "" {
 			t.Errorf("column %q: %s", f.name, d)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/cleanup"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects/dirstore"
@@ -89,7 +90,7 @@ func TestRunManagedBlobs(t *testing.T) {
 	}
 	got := allOf(t, after, false)["c"].(*array.Struct)
 	n := want.Len()
-	if d := difference(got, n-4, want, n-4, 4); d != "" || got.Len() != n {
+	if d := lancetest.Difference(got, n-4, want, n-4, 4); d != "" || got.Len() != n {
 		t.Errorf("%d rows, were %d: %s", got.Len(), n, d)
 	}
 	if k := kindsOf(t, after)[4]; k != 8 {

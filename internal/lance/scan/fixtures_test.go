@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
@@ -126,7 +127,7 @@ func check(tb testing.TB, schema *arrow.Schema, batches []arrow.RecordBatch, wan
 			tb.Fatalf("column %q is not expected", f.Name)
 		}
 		w := want.Column(k[0])
-		if d := difference(got.Column(i), 0, w, int(from), int(rows)); d != "" {
+		if d := lancetest.Difference(got.Column(i), 0, w, int(from), int(rows)); d != "" {
 			tb.Errorf("column %q: %s", f.Name, d)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 )
 
 func TestCursor(t *testing.T) {
@@ -133,7 +134,7 @@ func TestGather(t *testing.T) {
 				if got.Len() != all.Len() || got.NullN() != all.NullN() {
 					t.Fatalf("%s: %d rows, %d nulls; want %d and %d", want.ColumnName(c), got.Len(), got.NullN(), all.Len(), all.NullN())
 				}
-				if diff := difference(got, 0, all, 0, got.Len()); diff != "" {
+				if diff := lancetest.Difference(got, 0, all, 0, got.Len()); diff != "" {
 					t.Fatalf("%s: %s", want.ColumnName(c), diff)
 				}
 			}
@@ -153,7 +154,7 @@ func TestNulls(t *testing.T) {
 				}
 				want := array.MakeArrayOfNull(memory.DefaultAllocator, f.Type, n)
 				got := array.MakeFromData(d)
-				if diff := difference(got, 0, want, 0, n); diff != "" || got.Len() != n || got.NullN() != n {
+				if diff := lancetest.Difference(got, 0, want, 0, n); diff != "" || got.Len() != n || got.NullN() != n {
 					t.Errorf("%d of %s: %s, %v", n, f.Type, diff, got)
 				}
 				if v, ok := got.(interface{ ValidateFull() error }); ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/seaweedfs/seaweed-lance/internal/lance/lancetest"
 )
 
 // Every row of every table is what pylance reads, in full and in parts.
@@ -97,7 +98,7 @@ func TestProjections(t *testing.T) {
 				for i, f := range schema.Fields() {
 					k := want.Schema().FieldIndices(f.Name)[0]
 					w := array.MakeFromData(pruned(want.Column(k).Data(), f.Type))
-					if d := difference(got.Column(i), 0, w, 0, int(want.NumRows())); d != "" {
+					if d := lancetest.Difference(got.Column(i), 0, w, 0, int(want.NumRows())); d != "" {
 						t.Errorf("%q: column %q: %s", columns, f.Name, d)
 					}
 				}
