@@ -32,52 +32,65 @@ func newDataFile() string {
 
 // copyAll copies what is copied, and makes what could not lose its rows otherwise to be encoded.
 func (o *output) copyAll(ctx context.Context) error {
+	from := o.bySource()
 	for _, p := range o.pieces {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := o.copyPiece(ctx, p.frag); err != nil {
-			return &fragmentError{o.frags[p.frag].GetId(), err}
+		if of := from[p.frag]; of != nil {
+			if err := o.copyPiece(ctx, p.frag, of); err != nil {
+				return &fragmentError{o.frags[p.frag].GetId(), err}
+			}
 		}
 	}
 	return nil
 }
 
-// copyPiece copies what is copied of a fragment, and what is pruned.
-func (o *output) copyPiece(ctx context.Context, frag int) error {
-	of, less := o.waysFrom(frag, copied), o.waysFrom(frag, pruned)
-	if len(of)+len(less) == 0 {
-		return nil
+// fromSource are the stretches of a fragment that are not encoded, by top-level field.
+type fromSource struct{ copied, pruned map[int][]*stretch }
+
+// bySource sorts all such stretches by their fragments.
+func (o *output) bySource() map[int]*fromSource {
+	from := make(map[int]*fromSource)
+	for i, all := range o.stretches {
+		for k := range all {
+			s := &all[k]
+			if s.way == encoded {
+				continue
+			}
+			of := from[s.frag]
+			if of == nil {
+				of = &fromSource{copied: make(map[int][]*stretch), pruned: make(map[int][]*stretch)}
+				from[s.frag] = of
+			}
+			if s.way == copied {
+				of.copied[i] = append(of.copied[i], s)
+			} else {
+				of.pruned[i] = append(of.pruned[i], s)
+			}
+		}
 	}
+	return from
+}
+
+// copyPiece copies what is copied of a fragment, and what is pruned.
+func (o *output) copyPiece(ctx context.Context, frag int, of *fromSource) error {
 	src, err := openSources(ctx, o.t, o.frags[frag], o.shape, o.files.open)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	for _, s := range src.files {
-		if err := o.copySource(ctx, s, of); err != nil {
+		if err := o.copySource(ctx, s, of.copied); err != nil {
 			return fmt.Errorf("copying %s: %w", table.DataName(s.entry), err)
 		}
 	}
-	for _, all := range of {
+	for _, all := range of.copied {
 		for _, s := range all {
 			o.done(s.bytes)
 		}
 	}
-	return o.pruneAll(ctx, src, less)
-}
-
-// waysFrom are the stretches of a fragment that come in a way, by top-level field.
-func (o *output) waysFrom(frag int, w way) map[int][]*stretch {
-	of := make(map[int][]*stretch)
-	for i, all := range o.stretches {
-		for k := range all {
-			if s := &all[k]; s.frag == frag && s.way == w {
-				of[i] = append(of[i], s)
-			}
-		}
-	}
-	return of
+	return o.pruneAll(ctx, src, of.pruned)
 }
 
 // copySource copies the pages of stretches that a file holds.

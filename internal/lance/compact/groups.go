@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -28,23 +29,23 @@ func (o *output) groups(fields []int) (all []*group) {
 		stretches := o.stretches[i]
 		var anew []stretch
 		var bytes int64
-		key := ""
+		var key strings.Builder
 		for _, s := range stretches {
 			if s.way == encoded {
 				anew, bytes = append(anew, s), bytes+s.bytes
-				key += fmt.Sprintf("%d:%d-%d ", s.frag, s.from, s.to)
+				fmt.Fprintf(&key, "%d:%d-%d ", s.frag, s.from, s.to)
 			}
 		}
 		if len(anew) == 0 {
 			continue
 		}
-		g := by[key]
+		g := by[key.String()]
 		if g == nil {
 			g = &group{stretches: anew}
 			for _, s := range anew {
 				g.rows += s.live
 			}
-			by[key], all = g, append(all, g)
+			by[key.String()], all = g, append(all, g)
 		}
 		g.fields, g.bytes = append(g.fields, i), g.bytes+bytes
 	}
@@ -54,7 +55,7 @@ func (o *output) groups(fields []int) (all []*group) {
 // encodeAll reads groups of fields, without deleted rows, and writes them anew.
 func (o *output) encodeAll(ctx context.Context, groups []*group) error {
 	for _, g := range apart(groups, o.limits.threads) {
-		lanes := o.newLanes(ctx, g.fields)
+		lanes := o.newLanes(g.fields)
 		err := o.encode(ctx, g, lanes)
 		if wrong := lanes.close(err != nil); wrong != nil {
 			err = wrong // which is why nothing more could be given to them
@@ -120,7 +121,7 @@ func (o *output) encodeSome(ctx context.Context, g *group, all []stretch, l *lan
 	}
 	defer s.Close()
 	// No batch holds rows of two ranges, and an error comes behind all rows that are before it.
-	at, credited := uint64(0), int64(0)
+	at := uint64(0)
 	for {
 		for len(all) > 1 && at == all[0].live {
 			all, at = all[1:], 0
@@ -148,9 +149,7 @@ func (o *output) encodeSome(ctx context.Context, g *group, all []stretch, l *lan
 		if err != nil {
 			return &fragmentError{frag, err}
 		}
-		credit := share64(g.bytes, n, g.rows)
-		credited += credit
-		o.done(credit)
+		o.done(share64(g.bytes, n, g.rows))
 	}
 	if at != all[0].live || len(all) > 1 {
 		return &fragmentError{o.frags[all[0].frag].GetId(), fmt.Errorf("%w: it has fewer rows than the manifest says", datafile.ErrCorrupt)}

@@ -45,7 +45,7 @@ type given struct {
 // errElsewhere ends a lane because of another's error.
 var errElsewhere = errors.New("another column failed")
 
-func (o *output) newLanes(ctx context.Context, fields []int) *lanes {
+func (o *output) newLanes(fields []int) *lanes {
 	l := &lanes{turns: make(chan struct{}, o.limits.threads), most: o.limits.held}
 	for _, i := range fields {
 		x := &lane{e: o.encoders[i], name: o.shape.fields[i].name, in: make(chan given, laneAhead)}

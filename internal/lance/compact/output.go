@@ -10,11 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/column"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/table"
 )
@@ -59,7 +57,7 @@ func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64))
 	for _, p := range pieces {
 		o.rows += p.live
 	}
-	plain, err := column.Pack("/lance.encodings.ColumnEncoding", &pb.ColumnEncoding{Encoding: &pb.ColumnEncoding_Values{Values: new(emptypb.Empty)}})
+	plain, err := encoding.PlainColumn()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +153,11 @@ func (o *output) metadata() []*pb.ColumnMetadata {
 // fixed-size lists of structs these. What is copied whole is as it was.
 func (o *output) whole(columns []*pb.ColumnMetadata) error {
 	for i, c := range columns {
-		f := &o.shape.fields[o.shape.top[o.fields[i]]]
+		at := o.shape.top[o.fields[i]]
+		if o.encoders[at] == nil {
+			continue
+		}
+		f := &o.shape.fields[at]
 		items := f.lists && o.shape.version == table.V2_0
 		for _, x := range f.flat {
 			items = items || strings.HasPrefix(x.GetLogicalType(), "fixed_size_list:struct")
@@ -164,7 +166,7 @@ func (o *output) whole(columns []*pb.ColumnMetadata) error {
 		for _, p := range c.GetPages() {
 			rows += p.GetLength()
 		}
-		if rows != o.rows && !items && o.encoders[o.shape.top[o.fields[i]]] != nil {
+		if rows != o.rows && !items {
 			return fmt.Errorf("column %d, of field %q, got pages of %d rows, not %d", i, f.name, rows, o.rows)
 		}
 	}

@@ -72,9 +72,14 @@ func Footer(v table.FileVersion) (major, minor uint16) {
 	return uint16(v.Major), uint16(v.Minor)
 }
 
+// PlainColumn is the encoding of a column whose data lies in its pages.
+func PlainColumn() (*pb.Encoding, error) {
+	return column.Pack("/lance.encodings.ColumnEncoding", &pb.ColumnEncoding{Encoding: &pb.ColumnEncoding_Values{Values: new(emptypb.Empty)}})
+}
+
 // newColumns makes the columns of fields, without pages yet.
 func newColumns(fields []column.Field, n int, version table.FileVersion) ([]*pb.ColumnMetadata, error) {
-	plain, err := column.Pack("/lance.encodings.ColumnEncoding", &pb.ColumnEncoding{Encoding: &pb.ColumnEncoding_Values{Values: new(emptypb.Empty)}})
+	plain, err := PlainColumn()
 	if err != nil {
 		return nil, err
 	}
