@@ -68,6 +68,9 @@ func (o *output) worthPage(field int) uint64 {
 
 // Page is column.Sink's.
 func (e *encoder) Page(p column.Page) error {
+	if err := e.o.ended(); err != nil {
+		return err
+	}
 	m := &pb.ColumnMetadata_Page{Length: p.Length, Priority: p.Priority, Encoding: p.Encoding}
 	if e.o.shape.version == table.V2_0 {
 		m.Priority = e.mark

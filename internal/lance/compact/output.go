@@ -33,6 +33,8 @@ type output struct {
 	blobs   *blobMover
 	// done is told, by one goroutine at a time, how many bytes of the sources are done with.
 	done func(bytes int64)
+	// ended is the error of what the file is written for, once that is over: what is encoded has no other way to hear of it.
+	ended func() error
 
 	// mu is for the file and its columns' pages.
 	mu sync.Mutex
@@ -101,6 +103,7 @@ func newOutput(in *inputs, pieces []piece, w *datafile.Writer, done func(int64))
 
 // write writes all pages. An error about one of the fragments is a fragmentError.
 func (o *output) write(ctx context.Context) error {
+	o.ended = ctx.Err
 	// What is encoded in any case is, while the rest is copied.
 	var now, later []int
 	for i, all := range o.stretches {

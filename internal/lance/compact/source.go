@@ -224,6 +224,9 @@ func (s *source) check(f *pb.DataFragment, sh *shape) error {
 			return broken("field %d is in column %d of %d", id, c, len(s.Columns))
 		}
 		taken[c] = true
+		if slices.Contains(s.entry.GetFields()[:i], id) {
+			return broken("the manifest names field %d twice", id)
+		}
 		col := sourceColumn{field: id, index: c, why: copyable(s.Columns[c])}
 		if sh.must[id] && col.why == nil {
 			col.agreed, col.why = agreement(s.Columns[c])

@@ -19,6 +19,9 @@ type holding struct {
 	version table.FileVersion
 	// columns by field id.
 	columns map[int32]int
+	// twice are fields that it names more than once. That is wrong, but not for who wants other ones: dropped
+	// columns stay named.
+	twice map[int32]bool
 }
 
 func holdingOf(d *pb.DataFile) (holding, error) {
@@ -36,7 +39,10 @@ func holdingOf(d *pb.DataFile) (holding, error) {
 			continue
 		}
 		if _, twice := h.columns[id]; twice {
-			return h, fmt.Errorf("%w: the manifest names field %d twice", datafile.ErrCorrupt, id)
+			if h.twice == nil {
+				h.twice = make(map[int32]bool)
+			}
+			h.twice[id] = true
 		}
 		h.columns[id] = column
 	}
@@ -64,9 +70,12 @@ func (h holding) packs(f *table.Field) bool {
 	return !apart
 }
 
-// readable refuses a field whose values a file has lost: Lance writes fixed-size lists of
-// structs to files of version 2.0, too, but nothing of what is in them.
+// readable refuses a field that a file is said to hold twice, and one whose values it has lost:
+// Lance writes fixed-size lists of structs to files of version 2.0, too, but nothing of what is in them.
 func (h holding) readable(f *table.Field) error {
+	if h.twice[f.ID] {
+		return fmt.Errorf("%w: the manifest names field %d twice", datafile.ErrCorrupt, f.ID)
+	}
 	if _, held := h.columns[f.ID]; held && h.version == table.V2_0 && strings.HasPrefix(f.Logical, "fixed_size_list:struct") {
 		return fmt.Errorf("%w: field %q: a fixed-size list of structs in a file of version 2.0", column.ErrUnsupported, f.Name)
 	}

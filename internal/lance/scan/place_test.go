@@ -238,10 +238,18 @@ func TestPlace(t *testing.T) {
 }
 
 func TestHoldingThatContradicts(t *testing.T) {
-	for _, d := range []*pb.DataFile{file(2, 0, 1, 0, 2), {Fields: []int32{0, 1}, ColumnIndices: []int32{0}}} {
-		if _, err := holdingOf(d); !errors.Is(err, datafile.ErrCorrupt) {
-			t.Errorf("%v: error %v", d, err)
-		}
+	if _, err := holdingOf(&pb.DataFile{Fields: []int32{0, 1}, ColumnIndices: []int32{0}}); !errors.Is(err, datafile.ErrCorrupt) {
+		t.Errorf("fewer columns than fields: error %v", err)
+	}
+	h, err := holdingOf(file(2, 0, 1, 0, 2, 5, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.readable(&table.Field{ID: 0}); !errors.Is(err, datafile.ErrCorrupt) {
+		t.Errorf("a field in two columns: error %v", err)
+	}
+	if err := h.readable(&table.Field{ID: 5}); err != nil {
+		t.Errorf("another field of that file: %v", err)
 	}
 	two := file(2, -2, 0, -2, 1)
 	if h, err := holdingOf(two); err != nil || len(h.columns) != 0 {
