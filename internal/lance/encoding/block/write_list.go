@@ -69,6 +69,18 @@ func listChunks(v *Values) (*Chunks, error) {
 	return c, nil
 }
 
+// Zippable tells whether fixed-size lists of plain values can lie one behind the other: each has to take whole bytes, and readers don't look for
+// the bitmaps of single bits.
+func Zippable(v *Values) bool {
+	lists, leaf := v.layers()
+	items, valid := 1, false
+	for _, l := range lists {
+		items *= l.Dim
+		valid = valid || l.Valid != nil
+	}
+	return leaf.Kind != Fixed || items*leaf.Bits%8 == 0 && !(valid && leaf.Bits == 1)
+}
+
 // zipLists writes fixed-size lists one behind the other, each with the bitmaps of its items in front.
 func zipLists(v *Values) (*Zipped, error) {
 	lists, leaf := v.layers()
@@ -83,7 +95,7 @@ func zipLists(v *Values) (*Zipped, error) {
 			row += (items + 7) / 8
 		}
 	}
-	if items*leaf.Bits%8 != 0 || valid && leaf.Bits == 1 {
+	if !Zippable(v) {
 		return nil, unsupported("%d values of %d bits side by side", items, leaf.Bits)
 	}
 	size := items * leaf.Bits / 8

@@ -81,6 +81,9 @@ func (l *leafWriter) narrow(v *block.Values) bool {
 	if v.Kind == block.Fixed && v.Bits == 1 {
 		return true // zipped, each would take a byte
 	}
+	if v.Kind == block.List && !block.Zippable(v) {
+		return true // whatever the column asks for
+	}
 	switch l.structural {
 	case "miniblock":
 		return true

@@ -67,6 +67,7 @@ func TestLayoutChosen(t *testing.T) {
 	one := func(dt arrow.DataType) arrow.DataType {
 		return arrow.StructOf(arrow.Field{Name: "f", Type: dt, Nullable: true})
 	}
+	bitsIn := func(n int32) arrow.DataType { return arrow.FixedSizeListOf(n, arrow.FixedWidthTypes.Boolean) }
 	text := func(format string) string {
 		return fmt.Sprintf(format, strings.Repeat(long[0], 2), strings.Repeat(long[1], 3))
 	}
@@ -92,6 +93,10 @@ func TestLayoutChosen(t *testing.T) {
 		"numbers":          {a: intsOf(numbers...), minor: 2, want: "mini-block"},
 		"numbers, zipped":  {a: intsOf(numbers...), meta: meta(keyStructural, "fullzip"), minor: 2, want: "full-zip"},
 		"nulls":            {a: nulls, minor: 1, want: "constant"},
+		// Zipped, each row takes whole bytes.
+		"5 bits each": {a: fromJSON(t, bitsIn(5), `[[true, false, true, true, false], null, [false, false, false, true, true]]`), meta: meta(keyStructural, "fullzip"), minor: 1, want: "mini-block"},
+		"8 bits each": {a: fromJSON(t, bitsIn(8), `[[true, false, true, true, false, true, true, true], [false, false, false, true, true, true, true, true]]`), meta: meta(keyStructural, "fullzip"), minor: 1, want: "full-zip"},
+		"null bits":   {a: fromJSON(t, bitsIn(8), `[[true, null, true, true, false, true, true, true], [false, false, false, true, true, true, true, true]]`), meta: meta(keyStructural, "fullzip"), minor: 1, want: "mini-block"},
 		// Lance 10 misreads these where there are more ways to be null or empty than three.
 		"in lists":        {a: fromJSON(t, one(list), text(`[null, {"f": null}, {"f": ["%s", "ab"]}, {"f": ["%s"]}]`)), minor: 2, want: "full-zip"},
 		"in deeper lists": {a: fromJSON(t, one(one(list)), text(`[null, {"f": null}, {"f": {"f": null}}, {"f": {"f": []}}, {"f": {"f": ["%s", "ab"]}}, {"f": {"f": [null, "%s"]}}]`)), minor: 2, want: "mini-block"},
