@@ -36,13 +36,21 @@ func victims(tb testing.TB) map[string]*dirstore.Store {
 // policy merges the fragments of every victim.
 var policy = Policy{TargetRows: 1000}
 
+// step is which of the moments of a run are tried: in short runs, which have the race detector, each fifth.
+func step() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
+}
+
 // eachPoint lets a run on a copy of every victim meet a fault at each moment, and then
 // has the table looked at.
 func eachPoint(t *testing.T, action func(c faultstore.Call) faultstore.Action, check func(t *testing.T, s *dirstore.Store, f *faultstore.Store, res Result, err error)) {
 	t.Helper()
 	for name, base := range victims(t) {
 		rows := open(t, base).Rows()
-		for p := range faultstore.Points() {
+		for p := range faultstore.Every(step()) {
 			s := again(t, base)
 			var at faultstore.Call
 			acted := false
@@ -131,7 +139,7 @@ func TestLateCalls(t *testing.T) {
 func TestVeryLateCalls(t *testing.T) {
 	for name, base := range victims(t) {
 		rows := open(t, base).Rows()
-		for p := range faultstore.Points() {
+		for p := range faultstore.Every(step()) {
 			s := again(t, base)
 			f := faultstore.New(s, func(c faultstore.Call) faultstore.Action {
 				if p.Match(c) && c.Phase == faultstore.Before && changes(c.Op) {
@@ -183,7 +191,7 @@ func TestFailingCalls(t *testing.T) {
 func TestCancel(t *testing.T) {
 	for name, base := range victims(t) {
 		rows := open(t, base).Rows()
-		for p := range faultstore.Points() {
+		for p := range faultstore.Every(step()) {
 			s := again(t, base)
 			ctx, cancel := context.WithCancel(t.Context())
 			var after atomic.Int64
@@ -232,7 +240,7 @@ func TestCancel(t *testing.T) {
 func TestStoppedAndContinued(t *testing.T) {
 	for name, base := range victims(t) {
 		rows := open(t, base).Rows()
-		for p, n := (*faultstore.Point)(nil), 0; p == nil || p.Reached(); n++ {
+		for p, n := (*faultstore.Point)(nil), 0; p == nil || p.Reached(); n += step() {
 			p = &faultstore.Point{N: n / 2, Phase: faultstore.Before}
 			s := again(t, base)
 			keep := cleanup.Policy{MinVersions: 1 + n%2*1000} // none of the old versions, or all

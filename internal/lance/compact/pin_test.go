@@ -160,7 +160,7 @@ func TestPinReleased(t *testing.T) {
 	base := copyAt(t, "branched", 3)
 	for what, action := range map[string]faultstore.Action{"fail": faultstore.Fail(boom), "lose": faultstore.Lose(), "die": faultstore.Die(), "cancel": faultstore.Pass} {
 		pinned := 0
-		for at := range faultstore.Points() {
+		for at := range faultstore.Every(step()) {
 			s := again(t, base)
 			p := &pins{}
 			ctx, cancel := context.WithCancel(t.Context())

@@ -93,14 +93,15 @@ type Point struct {
 // Points goes through all moments of a run: before call 0, after call 0,
 // before call 1, … until a run ends without having reached its point. That
 // last one was undisturbed.
-func Points() iter.Seq[*Point] {
+func Points() iter.Seq[*Point] { return Every(1) }
+
+// Every goes through each so-manieth of the moments of a run, as Points does through all of them.
+func Every(step int) iter.Seq[*Point] {
 	return func(yield func(*Point) bool) {
-		for n := 0; ; n++ {
-			for _, phase := range []Phase{Before, After} {
-				p := &Point{N: n, Phase: phase}
-				if !yield(p) || !p.Reached() {
-					return
-				}
+		for n := 0; ; n += step {
+			p := &Point{N: n / 2, Phase: []Phase{Before, After}[n%2]}
+			if !yield(p) || !p.Reached() {
+				return
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package faultstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +119,19 @@ func TestPauseAndKill(t *testing.T) {
 	}
 	if got := state(t, in); got != "" {
 		t.Errorf("holds %q", got)
+	}
+}
+
+// Each third moment is one of all of them; the last lies behind the run.
+func TestPointsSkipped(t *testing.T) {
+	var seen []string
+	for p := range faultstore.Every(3) {
+		in := inner(t)
+		seed(t, in, "d/old", "0")
+		_ = run(t.Context(), faultstore.New(in, p.Hook(faultstore.Die())))
+		seen = append(seen, fmt.Sprint(p.N, p.Phase))
+	}
+	if want := "0before 1after 3before 4after 6before 7after"; strings.Join(seen, " ") != want {
+		t.Errorf("%q, want %q", strings.Join(seen, " "), want)
 	}
 }
