@@ -69,8 +69,8 @@ func readAll(ctx context.Context, r Reader, limit int64) ([]byte, Entry, error) 
 	return p, e, nil
 }
 
-// CopyRange appends n bytes of r, from off on, to w: inside the store where it
-// can, else through buf (CopyBuffer bytes are made when buf is empty).
+// CopyRange appends n bytes of r, from off on, to w: as a RangeCopier where w is
+// one, else through buf (CopyBuffer bytes are made when buf is empty).
 func CopyRange(ctx context.Context, w Writer, r Reader, off, n int64, buf []byte) error {
 	if c, ok := w.(RangeCopier); ok {
 		if done, err := c.CopyRange(ctx, r, off, n); done || err != nil {

@@ -98,10 +98,12 @@ type Writer interface {
 	Abort()
 }
 
-// RangeCopier is a Writer that can take bytes from an object of the same
-// store without their passing through the process. Use CopyRange.
+// RangeCopier is a Writer that has a better way to take bytes from an object of
+// the same store than reading and writing them. Use CopyRange.
 type RangeCopier interface {
 	// CopyRange appends n bytes of r from the offset on. ok is false, and nothing was
-	// written, when r is not something that this writer can copy from.
+	// written, when r is not something that this writer can copy from. It may go on
+	// reading after it has returned, also when r was closed; if that fails, so
+	// does a later call, at the latest Finish.
 	CopyRange(ctx context.Context, r Reader, off, n int64) (ok bool, err error)
 }

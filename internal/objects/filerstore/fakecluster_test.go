@@ -32,6 +32,9 @@ type fakeCluster struct {
 	conf *filer_pb.GetFilerConfigurationResponse
 	// oldFilers do not know conditions; strangeFilers hold none to be satisfied.
 	oldFilers, strangeFilers bool
+	// replicas hold copies of the volume, replication says how many.
+	replicas    []*filer_pb.Location
+	replication string
 	// remote holds what CacheRemoteObjectToLocalCluster fetches, by path.
 	remote map[string][]byte
 }

@@ -205,6 +205,7 @@ func (f *fakeFiler) AssignVolume(ctx context.Context, req *filer_pb.AssignVolume
 			Location: &filer_pb.Location{Url: f.cl.volume.host, GrpcPort: uint32(f.cl.volume.port)},
 			Auth:     "token of " + req.Path,
 			Fsync:    f.cl.volume.wantFsync,
+			Replicas: f.cl.replicas, Replication: f.cl.replication,
 		}
 		if req.Collection != "" {
 			resp.Auth = "token of " + req.Collection

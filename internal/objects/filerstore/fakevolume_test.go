@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,8 @@ import (
 	"github.com/seaweedfs/seaweedfs/weed/pb"
 	"github.com/seaweedfs/seaweedfs/weed/pb/filer_pb"
 	"github.com/seaweedfs/seaweedfs/weed/pb/volume_server_pb"
+	"github.com/seaweedfs/seaweedfs/weed/storage/needle"
+	"github.com/seaweedfs/seaweedfs/weed/util"
 	util_http "github.com/seaweedfs/seaweedfs/weed/util/http"
 )
 
@@ -45,6 +48,10 @@ type fakeVolume struct {
 	serve func(w http.ResponseWriter, r *http.Request, data []byte)
 	// uploads are the headers of each upload.
 	uploads []http.Header
+	// tag replaces the tag that an answer to an upload has; empty: none.
+	tag func(tag string) string
+	// spoil damages what an upload brings before it is stored.
+	spoil func(data []byte)
 }
 
 func newFakeVolume(t *testing.T) *fakeVolume {
@@ -109,6 +116,9 @@ func (v *fakeVolume) take(w http.ResponseWriter, r *http.Request, fid string) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	if v.spoil != nil {
+		v.spoil(data)
+	}
 	sum := md5.Sum(data)
 	digest := base64.StdEncoding.EncodeToString(sum[:])
 	if want := part.Header.Get("Content-MD5"); want != "" && want != digest {
@@ -126,8 +136,25 @@ func (v *fakeVolume) take(w http.ResponseWriter, r *http.Request, fid string) {
 	if part.Header.Get("Content-MD5") != "" {
 		w.Header().Set("Content-MD5", digest)
 	}
+	tag := tagOf(data)
+	if v.tag != nil {
+		tag = v.tag(tag)
+	}
+	if tag != "" {
+		w.Header().Set("ETag", strconv.Quote(tag))
+	}
 	w.WriteHeader(http.StatusCreated)
 	json.NewEncoder(w).Encode(map[string]any{"size": len(data)})
+}
+
+// tagOf is the tag of what a volume server would have on its disk: text is compressed there.
+func tagOf(data []byte) string {
+	if strings.HasPrefix(http.DetectContentType(data), "text/") {
+		if zipped, err := util.GzipData(data); err == nil && len(zipped)*10 < len(data)*9 {
+			data = zipped
+		}
+	}
+	return (&needle.Needle{Checksum: needle.NewCRC(data)}).Etag()
 }
 
 func (v *fakeVolume) BatchDelete(_ context.Context, req *volume_server_pb.BatchDeleteRequest) (*volume_server_pb.BatchDeleteResponse, error) {

@@ -50,11 +50,8 @@ func (r *reader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if off < 0 {
-		return fmt.Errorf("reading %s: %d bytes at %d", r.entry.Name, len(p), off)
-	}
-	if off > r.entry.Size || int64(len(p)) > r.entry.Size-off {
-		return fmt.Errorf("reading %s: %d bytes at %d of %d: %w", r.entry.Name, len(p), off, r.entry.Size, objects.ErrShort)
+	if err := r.check(off, int64(len(p))); err != nil {
+		return err
 	}
 	if r.inline != nil {
 		copy(p, r.inline[off:])
@@ -62,6 +59,17 @@ func (r *reader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	}
 	if err := r.readChunks(ctx, p, off); err != nil {
 		return fmt.Errorf("reading %s at %d: %w", r.entry.Name, off, r.whileGone(ctx, err))
+	}
+	return nil
+}
+
+// check finds ranges that the object does not have.
+func (r *reader) check(off, n int64) error {
+	if off < 0 || n < 0 {
+		return fmt.Errorf("reading %s: %d bytes at %d", r.entry.Name, n, off)
+	}
+	if off > r.entry.Size || n > r.entry.Size-off {
+		return fmt.Errorf("reading %s: %d bytes at %d of %d: %w", r.entry.Name, n, off, r.entry.Size, objects.ErrShort)
 	}
 	return nil
 }

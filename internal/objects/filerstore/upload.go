@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seaweedfs/seaweedfs/weed/operation"
@@ -40,6 +41,9 @@ type target struct {
 	sealed *sses3.Object
 	// sending is what single requests to volume servers run under.
 	sending context.Context
+	// digests: volume servers are sent the MD5 of each chunk, as one of them did
+	// not show by its tag that it had stored the bytes.
+	digests atomic.Bool
 }
 
 func (s *store) target(ctx context.Context, path string) (*target, error) {
@@ -103,32 +107,42 @@ func (l *ledger) all() []string {
 	return slices.Concat(l.stored, l.strays)
 }
 
-// store stores a chunk of the object's bytes, which it may encrypt in place.
-func (t *target) store(ctx context.Context, data []byte, offset int64, body *bytes.Buffer, used *ledger) (*filer_pb.FileChunk, error) {
+// store stores a chunk of the object's bytes, which it may encrypt in place. Sum is their MD5, or nil.
+func (t *target) store(ctx context.Context, data []byte, offset int64, sum []byte, body *bytes.Buffer, used *ledger) (*filer_pb.FileChunk, error) {
 	if t.sealed == nil {
-		return t.upload(ctx, data, offset, body, used)
+		return t.upload(ctx, data, offset, sum, body, used)
 	}
 	if err := t.sealed.Encrypt(data, offset); err != nil {
 		return nil, err
 	}
-	chunk, err := t.upload(ctx, data, offset, body, used)
+	chunk, err := t.upload(ctx, data, offset, nil, body, used)
 	if err != nil {
 		return nil, err
 	}
 	return chunk, t.sealed.Mark(chunk)
 }
 
-// upload stores a chunk as it is. Body is scratch space, kept by the caller from
-// one chunk to the next.
-func (t *target) upload(ctx context.Context, data []byte, offset int64, body *bytes.Buffer, used *ledger) (*filer_pb.FileChunk, error) {
-	sum := md5.Sum(data)
+// upload stores a chunk as it is; sum is its MD5, or nil. Body is scratch space,
+// kept by the caller from one chunk to the next.
+func (t *target) upload(ctx context.Context, data []byte, offset int64, sum []byte, body *bytes.Buffer, used *ledger) (*filer_pb.FileChunk, error) {
+	if sum == nil {
+		made := md5.Sum(data)
+		sum = made[:]
+	}
+	digest := base64.StdEncoding.EncodeToString(sum)
 	for attempt := 0; ; attempt++ {
-		chunk, err := t.uploadOnce(ctx, data, offset, base64.StdEncoding.EncodeToString(sum[:]), body, used)
+		chunk, err := t.uploadOnce(ctx, data, offset, digest, body, used)
 		if err == nil {
 			return chunk, nil
 		}
 		// The transport may still be sending from it.
 		*body = bytes.Buffer{}
+		if ctx.Err() == nil && errors.Is(err, errUntagged) {
+			// Nothing is wrong with the server; with the digest it does not
+			// come to this again.
+			attempt--
+			continue
+		}
 		if ctx.Err() != nil || errors.Is(err, objects.ErrDenied) || attempt >= len(t.c.cfg.Pauses) {
 			return nil, err
 		}
@@ -141,7 +155,7 @@ func (t *target) upload(ctx context.Context, data []byte, offset int64, body *by
 // uploadOnce sends a chunk to one volume. Each attempt takes a new file id: of
 // two that were sent to the same id under different cipher keys, the one that
 // is heard last would stay, whatever the entry says.
-func (t *target) uploadOnce(ctx context.Context, data []byte, offset int64, sum string, body *bytes.Buffer, used *ledger) (chunk *filer_pb.FileChunk, err error) {
+func (t *target) uploadOnce(ctx context.Context, data []byte, offset int64, digest string, body *bytes.Buffer, used *ledger) (chunk *filer_pb.FileChunk, err error) {
 	a, err := t.assign(ctx, len(data))
 	if err != nil {
 		return nil, err
@@ -151,20 +165,30 @@ func (t *target) uploadOnce(ctx context.Context, data []byte, offset int64, sum 
 	if a.GetFsync() {
 		url = util_http.AppendQueryParameter(url, "fsync", "true")
 	}
-	uctx, cancel := context.WithTimeout(t.sending, t.c.transferTime(int64(len(data))))
-	defer cancel()
-	// Replicas are the volume server's to make; our uplink carries one copy.
-	res, err := t.c.uploader.UploadData(uctx, data, &operation.UploadOption{
+	option := &operation.UploadOption{
 		UploadUrl:   url,
 		Cipher:      t.conf.cipher,
 		MimeType:    mime,
 		Jwt:         security.EncodedJwt(a.GetAuth()),
-		Md5:         sum,
 		BytesBuffer: body,
 		MaxAttempts: 1,
-	})
+	}
+	byTag := t.byTag(a, data)
+	if !byTag {
+		option.Md5 = digest
+	}
+	uctx, cancel := context.WithTimeout(t.sending, t.c.transferTime(int64(len(data))))
+	defer cancel()
+	// Replicas are the volume server's to make; our uplink carries one copy.
+	res, err := t.c.uploader.UploadData(uctx, data, option)
 	if err != nil {
 		return nil, fmt.Errorf("uploading %d bytes to %s: %w", len(data), a.GetFileId(), err)
+	}
+	if byTag {
+		if err := checkTag(res.ETag, data); err != nil {
+			t.digests.Store(true)
+			return nil, fmt.Errorf("uploading %d bytes to %s: %w", len(data), a.GetFileId(), err)
+		}
 	}
 	chunk = res.ToPbFileChunk(a.GetFileId(), offset, t.c.cfg.Now().UnixNano())
 	switch {
@@ -173,9 +197,9 @@ func (t *target) uploadOnce(ctx context.Context, data []byte, offset int64, sum 
 	case chunk.GetIsCompressed():
 		return nil, fmt.Errorf("uploading to %s: stored compressed", a.GetFileId())
 	case chunk.GetETag() == "":
-		chunk.ETag = sum
-	case chunk.GetETag() != sum:
-		return nil, fmt.Errorf("uploading to %s: stored with MD5 %s, sent with %s", a.GetFileId(), chunk.GetETag(), sum)
+		chunk.ETag = digest
+	case chunk.GetETag() != digest:
+		return nil, fmt.Errorf("uploading to %s: stored with MD5 %s, sent with %s", a.GetFileId(), chunk.GetETag(), digest)
 	}
 	return chunk, nil
 }
@@ -187,7 +211,7 @@ func (t *target) saveManifest(ctx context.Context, body *bytes.Buffer, used *led
 		if err != nil {
 			return nil, err
 		}
-		return t.upload(ctx, data, offset, body, used)
+		return t.upload(ctx, data, offset, nil, body, used)
 	}
 }
 

@@ -48,19 +48,13 @@ func (s *store) newWriter(ctx context.Context, name string) (*writer, error) {
 		return nil, err
 	}
 	to.sealed = sealed
-	w := &writer{s: s, name: name, dir: dir, base: base, to: to, sum: md5.New(), free: make(chan *slot, s.c.cfg.InFlight)}
+	w := &writer{s: s, name: name, dir: dir, base: base, to: to, sum: md5.New(), free: make(chan *slot, s.c.cfg.InFlight), reading: make(chan struct{}, readsAtOnce)}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	to.sending, w.cut = context.WithCancel(context.WithoutCancel(ctx))
 	for range cap(w.free) {
 		w.free <- &slot{}
 	}
 	return w, nil
-}
-
-// slot is the memory of one chunk under way.
-type slot struct {
-	data []byte
-	body bytes.Buffer
 }
 
 var _ objects.Writer = (*writer)(nil)
@@ -77,12 +71,18 @@ type writer struct {
 	cut   context.CancelFunc
 	ended bool
 
-	sum  hash.Hash
 	size int64
 	// free holds the slots that no upload is using; cur is being filled.
 	free chan *slot
 	cur  *slot
+	// sum is of the whole object; each chunk adds its bytes when it is its turn.
+	sum hash.Hash
+	// summed is closed when all chunks that were sent have had it; nil before the first.
+	summed chan struct{}
+	// reading has room for those who read into slots.
+	reading chan struct{}
 
+	// uploads are those under way, and what is read for them.
 	uploads sync.WaitGroup
 	used    ledger
 	mu      struct {
@@ -100,30 +100,15 @@ func (w *writer) Write(p []byte) (int, error) {
 	}
 	n := 0
 	for len(p) > 0 {
-		if w.cur == nil {
-			if err := w.nextSlot(); err != nil {
-				return n, fmt.Errorf("writing %s: %w", w.name, err)
-			}
+		room, err := w.room(w.ctx, int64(len(p)))
+		if err != nil {
+			return n, fmt.Errorf("writing %s: %w", w.name, err)
 		}
-		k := min(len(p), w.to.conf.chunk-len(w.cur.data))
-		w.cur.data = append(w.cur.data, p[:k]...)
-		w.sum.Write(p[:k])
-		w.size += int64(k)
+		k := copy(room, p)
+		w.filled(k)
 		n, p = n+k, p[k:]
-		if len(w.cur.data) == w.to.conf.chunk {
-			w.send()
-		}
 	}
 	return n, nil
-}
-
-func (w *writer) nextSlot() error {
-	select {
-	case w.cur = <-w.free:
-	case <-w.ctx.Done():
-		return w.failure(w.ctx.Err())
-	}
-	return w.failure(nil)
 }
 
 // failure is the first error of an upload, or else the one given.
@@ -136,24 +121,15 @@ func (w *writer) failure(otherwise error) error {
 	return otherwise
 }
 
-// send starts the upload of the current slot.
-func (w *writer) send() {
-	slot, offset := w.cur, w.size-int64(len(w.cur.data))
-	w.cur = nil
-	w.uploads.Go(func() {
-		chunk, err := w.to.store(w.ctx, slot.data, offset, &slot.body, &w.used)
-		w.mu.Lock()
-		if err == nil {
-			w.mu.chunks = append(w.mu.chunks, chunk)
-		} else if w.mu.err == nil {
-			w.mu.err = err
-			// The others would only have to be removed again.
-			w.cancel()
-		}
-		w.mu.Unlock()
-		slot.data = slot.data[:0]
-		w.free <- slot
-	})
+// fail keeps the first error: with a part missing there is nothing to finish.
+func (w *writer) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.err == nil {
+		w.mu.err = err
+		// The other chunks would only have to be removed again.
+		w.cancel()
+	}
 }
 
 // Finish implements objects.Writer.
