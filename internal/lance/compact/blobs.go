@@ -98,7 +98,7 @@ type blobMover struct {
 	// toFile appends a range of an object to the new data file.
 	toFile func(ctx context.Context, r objects.Reader, s datafile.Span) (pos uint64, err error)
 	side   *sidecars
-	// moved is told how many bytes of the old data files were copied.
+	// moved is told how many bytes of the old data files, and of what lies beside them, were copied.
 	moved func(int64)
 	// open is what was read last.
 	open   objects.Reader

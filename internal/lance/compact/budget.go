@@ -13,7 +13,7 @@ func (t taken) and(u taken) taken {
 	return taken{t.fragments + u.fragments, plus(t.rows, u.rows), plus(t.bytes, u.bytes)}
 }
 
-func takenBy(t Task) taken { return taken{int64(len(t.Fragments)), t.Rows, t.Bytes} }
+func takenBy(t Task) taken { return taken{int64(len(t.Fragments)), t.Rows, t.Bytes - t.Beside} }
 
 func takenOf(f *Fragment) taken { return taken{1, f.kept(), f.Bytes} }
 

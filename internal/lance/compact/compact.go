@@ -24,8 +24,8 @@ type Task struct {
 	Outputs []int64
 	// Rows that are kept.
 	Rows int64
-	// Bytes of the data files that are read.
-	Bytes int64
+	// Bytes that are read: of data files, and Beside of them, of blobs in files beside these.
+	Bytes, Beside int64
 	// Encoded is how many of them would be decoded and encoded anew, the others copied: an estimate, rather too high.
 	Encoded int64
 	Reason  string

@@ -32,6 +32,8 @@ type Fragment struct {
 	// Bytes of its data files: by the manifest, 0 when that does not say; once they have been looked at, of what is
 	// wanted of them.
 	Bytes int64
+	// Beside is how many bytes of blobs lie in files beside them, once they have been looked at.
+	Beside int64
 	// Layout is equal for fragments that hold the same of those columns that can't be filled or encoded anew.
 	Layout string
 	// Blocked says why the fragment can't be merged with any other; "" when it can.
@@ -55,10 +57,11 @@ func (f *Fragment) live() uint64 { return f.Rows - min(f.Deleted, f.Rows) }
 // kept is live for sums.
 func (f *Fragment) kept() int64 { return int64(min(f.live(), math.MaxInt64)) }
 
-// liveBytes are the bytes of those.
-func (f *Fragment) liveBytes() int64 {
-	return scale(f.Bytes, f.kept(), int64(min(f.Rows, math.MaxInt64)))
-}
+// stored is Rows for sums.
+func (f *Fragment) stored() int64 { return int64(min(f.Rows, math.MaxInt64)) }
+
+// liveBytes are the bytes of those that are kept.
+func (f *Fragment) liveBytes() int64 { return scale(f.Bytes, f.kept(), f.stored()) }
 
 // encoded tells whether its rows have to be decoded and encoded, as far as is known: for what is deleted of them, for what the
 // new file can't hold of its pages, or because they are so few that pages are joined.

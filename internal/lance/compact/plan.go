@@ -17,7 +17,7 @@ func MakePlan(f Facts, p Policy) Plan { return makePlan(f, p, taken{}) }
 
 // makePlan is MakePlan for a run that has done some of its work already.
 func makePlan(f Facts, p Policy, done taken) Plan {
-	b := planner{Policy: p, before: "it is the first", plan: Plan{Own: f.Own}, together: newTogether()}
+	b := planner{Policy: p, before: "it is the first", plan: Plan{Own: f.Own}, together: newTogether(), besides: besidesOf(f.Fragments)}
 	if f.Refused != "" {
 		for i := range f.Fragments {
 			b.left(&f.Fragments[i], Unsupported, f.Refused)
@@ -43,7 +43,8 @@ type planner struct {
 	// together is what of the run has to be in one page.
 	together together
 	// before says what stands before the run.
-	before string
+	before  string
+	besides besides
 }
 
 func (b *planner) add(f *Fragment) {
@@ -122,11 +123,13 @@ func (b *planner) task(piece []*Fragment) Task {
 		t.Fragments = append(t.Fragments, f.ID)
 		t.Rows = plus(t.Rows, f.kept())
 		t.Bytes = plus(t.Bytes, f.Bytes)
+		t.Beside = plus(t.Beside, b.besides.of(f))
 		deleted += f.Deleted
 		if f.encoded() {
 			t.Encoded = plus(t.Encoded, f.Bytes)
 		}
 	}
+	t.Bytes = plus(t.Bytes, t.Beside)
 	t.Outputs = outputsOf(piece, b.target(), b.maxBytes())
 	switch {
 	case t.Rows == 0:

@@ -142,6 +142,7 @@ func (m *blobMover) dedicated(ctx context.Context, data scan.Located, id uint32,
 	if err := m.side.copy(ctx, w, r, x); err != nil {
 		return 0, fmt.Errorf("copying %s: %w", at.Label, err)
 	}
+	m.moved(int64(x.Size))
 	return to, m.side.end(ctx, to, w)
 }
 
@@ -205,9 +206,11 @@ func (p *packer) flush(ctx context.Context) error {
 	if err == nil {
 		err = p.m.side.copy(ctx, p.m.side.pack, r, p.run)
 	}
+	n := int64(p.run.Size)
 	p.run = datafile.Span{}
 	if err != nil {
 		return fmt.Errorf("copying %s: %w", at.Label, err)
 	}
+	p.m.moved(n)
 	return nil
 }

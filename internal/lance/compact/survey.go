@@ -114,10 +114,14 @@ func look(ctx context.Context, t *table.Table, fresh []*Fragment, open openFile)
 	for _, x := range fresh {
 		g.Go(func() error {
 			held, counted, bytes, wrong := lookAt(ctx, t, entries[x.ID], sh, open)
+			beside := int64(0)
+			if wrong == nil && liveRows(counted) > 0 {
+				beside, wrong = bytesBeside(ctx, t, counted, sh)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if wrong == nil {
-				x.Bytes = bytes
+				x.Bytes, x.Beside = bytes, beside
 			}
 			x.seen, x.missing = true, errors.Is(wrong, objects.ErrNotFound)
 			x.entry, x.counted, x.held = entries[x.ID], counted, held

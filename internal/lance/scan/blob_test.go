@@ -113,6 +113,19 @@ func TestBlobBatches(t *testing.T) {
 	}
 }
 
+// Lance 8.0 wrote null blobs so that every release, itself included, takes the struct for null that begins with one.
+func TestMisreadBlobs(t *testing.T) {
+	for _, columns := range [][]string{nil, {"s"}, {"s.b"}} {
+		_, _, err := scanAll(t, openFixture(t, "blob_22_misread"), Options{Columns: columns})
+		if !errors.Is(err, column.ErrUnsupported) || errors.Is(err, column.ErrCorrupt) || !strings.Contains(err.Error(), "column 1 (s.b), page 0: full-zip: ") || !strings.Contains(err.Error(), "Lance 8.0") {
+			t.Errorf("columns %v: error %v", columns, err)
+		}
+	}
+	if _, _, err := scanAll(t, openFixture(t, "blob_22_misread"), Options{Columns: []string{"id", "s.m"}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A base that can't be reached hinders only those who want to know what is in it.
 func TestBlobsOutOfReach(t *testing.T) {
 	tab := openFixture(t, "blob_22")

@@ -23,7 +23,7 @@ type blob struct {
 func newBlob(f frame, l *pb.PageLayout_Blob) (*blob, error) {
 	b := &blob{frame: f, plain: level.Path{{Kind: level.Item}}}
 	var err error
-	if b.meaning, err = level.NewMeaning(f.path, l.GetLayers()); err != nil {
+	if b.meaning, err = f.meaningOf(l.GetLayers()); err != nil {
 		return nil, err
 	}
 	if b.meaning.MaxRep > 0 {

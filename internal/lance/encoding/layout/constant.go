@@ -34,7 +34,7 @@ type constant struct {
 func newConstant(f frame, l *pb.PageLayout_Constant) (*constant, error) {
 	c := &constant{frame: f, numRep: l.GetNumRepValues(), numDef: l.GetNumDefValues()}
 	var err error
-	if c.meaning, err = level.NewMeaning(f.path, l.GetLayers()); err != nil {
+	if c.meaning, err = f.meaningOf(l.GetLayers()); err != nil {
 		return nil, err
 	}
 	if e := l.GetRepCompression(); e != nil {

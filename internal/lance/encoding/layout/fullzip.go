@@ -7,7 +7,6 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -35,7 +34,7 @@ func newFullZip(f frame, l *pb.PageLayout_FullZip) (*fullZip, error) {
 	z := &fullZip{frame: f, bitsRep: uint(l.GetBitsRep()), bitsDef: uint(l.GetBitsDef()),
 		slots: uint64(l.GetNumItems()), places: uint64(l.GetNumVisibleItems())}
 	var err error
-	if z.meaning, err = level.NewMeaning(f.path, l.GetLayers()); err != nil {
+	if z.meaning, err = f.meaningOf(l.GetLayers()); err != nil {
 		return nil, err
 	}
 	if z.values, err = block.NewZip(l.GetValueCompression()); err != nil {

@@ -25,6 +25,8 @@ type leaf struct {
 	meta  []*pb.ColumnMetadata_Page
 	// starts are the first rows of the pages, and of one more.
 	starts []uint64
+	// places and leads are those of its pages' frames.
+	places, leads bool
 }
 
 // walk is the way from the top to a node.
@@ -32,6 +34,8 @@ type walk struct {
 	name   string
 	path   level.Path
 	fields []column.Field
+	// leads: what comes next is the first that the file has of a struct.
+	leads bool
 }
 
 func (w walk) step(f column.Field, n level.Node) walk {
@@ -66,7 +70,9 @@ func (r *reader) add(f *datafile.File, w walk, field column.Field) error {
 		return err
 	}
 	w = w.step(field, n)
+	before := len(r.leaves)
 	for _, c := range field.Children {
+		w.leads = len(r.leaves) == before
 		if err := r.add(f, w, c); err != nil {
 			return err
 		}
@@ -98,7 +104,7 @@ func nodeOf(field column.Field) (n level.Node, err error) {
 }
 
 func (r *reader) addLeaf(f *datafile.File, w walk, field column.Field) error {
-	l := &leaf{column: field.Column, name: w.name, path: w.path, typ: field.Type}
+	l := &leaf{column: field.Column, name: w.name, path: w.path, typ: field.Type, places: field.Blob && !isDescriptorV1(field.Type), leads: w.leads}
 	fail := func(err error) error { return fmt.Errorf("column %d (%s): %w", l.column, l.name, err) }
 	if err := l.path.Check(); err != nil {
 		return fail(err)
@@ -162,7 +168,7 @@ func (l *leaf) open(p int) (page, error) {
 	if err != nil {
 		return nil, l.fault(p, err)
 	}
-	f := frame{path: l.path, buffers: spansOf(l.meta[p]), starts: l.meta[p].GetLength(), stride: l.stride}
+	f := frame{path: l.path, buffers: spansOf(l.meta[p]), starts: l.meta[p].GetLength(), stride: l.stride, places: l.places, leads: l.leads}
 	made, err := newPage(f, m)
 	if err != nil {
 		return nil, l.fault(p, fmt.Errorf("%s: %w", kind(m), err))

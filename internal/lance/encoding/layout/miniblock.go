@@ -7,7 +7,6 @@ import (
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/block"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/level"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
@@ -40,7 +39,7 @@ func newMiniBlock(f frame, l *pb.PageLayout_MiniBlock) (*miniBlock, error) {
 	m := &miniBlock{frame: f, items: l.GetNumItems(), wide: l.GetHasLargeChunk(), depth: l.GetRepetitionIndexDepth(),
 		dictItems: l.GetNumDictionaryItems()}
 	var err error
-	if m.meaning, err = level.NewMeaning(f.path, l.GetLayers()); err != nil {
+	if m.meaning, err = f.meaningOf(l.GetLayers()); err != nil {
 		return nil, err
 	}
 	whole := func(what string, e *pb.CompressiveEncoding) block.Whole {

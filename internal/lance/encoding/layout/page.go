@@ -43,6 +43,10 @@ type frame struct {
 	starts uint64
 	// stride is how many of them make up one row.
 	stride uint64
+	// places: the values say where blobs of the second kind are.
+	places bool
+	// leads: the column is the first of those of the struct that it is in.
+	leads bool
 }
 
 // layoutOf decodes the layout message of a page.

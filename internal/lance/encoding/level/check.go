@@ -1,5 +1,7 @@
 package level
 
+import "slices"
+
 // check looks for levels that contradict each other.
 func (b *Builder) check(m *Meaning, rep, def []uint16) error {
 	if rep == nil {
@@ -9,6 +11,9 @@ func (b *Builder) check(m *Meaning, rep, def []uint16) error {
 		}
 		if over>>31 != 0 {
 			return corrupt("a definition level above %d", m.MaxDef)
+		}
+		if m.refused != nil && slices.Contains(def, 1) {
+			return m.refused
 		}
 		return nil
 	}

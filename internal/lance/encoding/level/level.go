@@ -114,6 +114,8 @@ type Meaning struct {
 	MaxVisible uint16
 
 	nodes []nodeMeaning
+	// refused is the error of slots of level 1, where there are to be none.
+	refused error
 	// reach[s] is the highest definition level of a slot that still has an entry in
 	// nodes of segment s. Segment s holds the nodes below list s+1, counted from
 	// the innermost list, down to and with list s.
@@ -196,4 +198,11 @@ func NewMeaning(p Path, layers []pb.PageLayout_Layer) (*Meaning, error) {
 	m.reach = append(m.reach, uint16(def))
 	m.MaxRep, m.MaxDef, m.MaxVisible = uint16(segment), uint16(def), m.reach[0]
 	return m, nil
+}
+
+// ForgetNulls makes values of those that are null by themselves, in pages whose innermost layer says that there may be some, on
+// a path without lists. What lies beneath a null stays one. An error that is given is that of taking the first such value.
+func (m *Meaning) ForgetNulls(refused error) {
+	m.nodes[len(m.nodes)-1].null++
+	m.refused = refused
 }

@@ -121,6 +121,40 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// Values that are null by themselves can be taken for valid ones, or refused.
+func TestForgetNulls(t *testing.T) {
+	p := Path{item, item}
+	refused := errors.New("refused")
+	for _, c := range []struct {
+		def           []uint16
+		refused, err  error
+		outer, values int // nulls
+	}{
+		{[]uint16{0, 1, 2, 1}, nil, nil, 1, 1},
+		{[]uint16{0, 1, 0}, nil, nil, 0, 0},
+		{[]uint16{0, 2, 2}, refused, nil, 2, 2},
+		{[]uint16{2, 0, 1}, refused, refused, 0, 0},
+	} {
+		m, err := NewMeaning(p, []pb.PageLayout_Layer{nItem, nItem})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.ForgetNulls(c.refused)
+		b := NewBuilder(p, len(c.def), 1<<20)
+		_, err = b.Append(m, nil, slices.Clone(c.def), len(c.def))
+		if !errors.Is(err, c.err) {
+			t.Fatalf("%v: error %v", c.def, err)
+		}
+		if err != nil {
+			continue
+		}
+		cols, err := b.Finish()
+		if err != nil || cols[0].Nulls != c.outer || cols[1].Nulls != c.values || cols[1].N != len(c.def) {
+			t.Errorf("%v: %+v, error %v", c.def, cols, err)
+		}
+	}
+}
+
 // An empty list at the end of a piece does not go on in the next one.
 func TestContradictionAcrossPieces(t *testing.T) {
 	p := Path{list, item}
