@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -165,7 +163,7 @@ func (f *File) readBuffers(t *tail, table Span) error {
 		return err
 	}
 	f.Descriptor = new(pb.FileDescriptor)
-	if err := proto.Unmarshal(b, f.Descriptor); err != nil {
+	if err := pb.Unmarshal(b, f.Descriptor); err != nil {
 		return corrupt("file descriptor: %v", err)
 	}
 	return nil
@@ -189,7 +187,7 @@ func (f *File) readColumns(t *tail, table Span) error {
 			return err
 		}
 		c := new(pb.ColumnMetadata)
-		if err := proto.Unmarshal(b, c); err != nil {
+		if err := pb.Unmarshal(b, c); err != nil {
 			return corrupt("metadata of column %d: %v", i, err)
 		}
 		for p, page := range c.GetPages() {

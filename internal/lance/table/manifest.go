@@ -60,7 +60,7 @@ func decodeManifest(name string, b []byte) (*manifestFile, error) {
 		return nil, err
 	}
 	m := new(pb.Manifest)
-	if err := proto.Unmarshal(raw, m); err != nil {
+	if err := pb.Unmarshal(raw, m); err != nil {
 		return nil, corrupt(name, "manifest message: %v", err)
 	}
 	if hasField(m.ProtoReflect().GetUnknown(), fieldFragmentTree) {

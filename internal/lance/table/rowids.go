@@ -103,7 +103,7 @@ func ConcatLineage(fs []*pb.DataFragment) (Lineage, error) {
 // appendRowIDs appends an encoded sequence of exactly rows ids.
 func appendRowIDs(to *pb.RowIdSequence, raw []byte, rows uint64) error {
 	seq := new(pb.RowIdSequence)
-	if err := proto.Unmarshal(raw, seq); err != nil {
+	if err := pb.Unmarshal(raw, seq); err != nil {
 		return fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	var n uint64
@@ -209,7 +209,7 @@ func decodeRuns(raw []byte, rows uint64) (versionRuns, error) {
 		return nil, nil
 	}
 	seq := new(pb.RowDatasetVersionSequence)
-	if err := proto.Unmarshal(raw, seq); err != nil {
+	if err := pb.Unmarshal(raw, seq); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	runs := versionRuns{}

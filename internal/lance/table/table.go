@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 	"github.com/seaweedfs/seaweed-lance/internal/objects"
 )
@@ -89,7 +87,7 @@ func Decode(s objects.Store, ref VersionRef, n Naming, b []byte) (*Table, error)
 	}
 	if f.indexSection != nil {
 		sec := new(pb.IndexSection)
-		if err := proto.Unmarshal(f.indexSection, sec); err != nil {
+		if err := pb.Unmarshal(f.indexSection, sec); err != nil {
 			return nil, corrupt(ref.Name, "index section: %v", err)
 		}
 		t.indices = sec.GetIndices()
@@ -194,7 +192,7 @@ func maxFragmentID(m *pb.Manifest) (id uint64, ok bool) {
 func (t *Table) Transaction(ctx context.Context) (*pb.Transaction, error) {
 	if raw := t.file.transaction; raw != nil {
 		txn := new(pb.Transaction)
-		if proto.Unmarshal(raw, txn) == nil {
+		if pb.Unmarshal(raw, txn) == nil {
 			return txn, nil
 		}
 	}
@@ -211,7 +209,7 @@ func (t *Table) Transaction(ctx context.Context) (*pb.Transaction, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	txn := new(pb.Transaction)
-	if err := proto.Unmarshal(b, txn); err != nil {
+	if err := pb.Unmarshal(b, txn); err != nil {
 		return nil, corrupt(name, "transaction: %v", err)
 	}
 	return txn, nil
@@ -222,7 +220,7 @@ func (t *Table) Transaction(ctx context.Context) (*pb.Transaction, error) {
 func (t *Table) transactionUUID() string {
 	if raw := t.file.transaction; raw != nil {
 		txn := new(pb.Transaction)
-		if proto.Unmarshal(raw, txn) == nil && txn.GetUuid() != "" {
+		if pb.Unmarshal(raw, txn) == nil && txn.GetUuid() != "" {
 			return txn.GetUuid()
 		}
 	}

@@ -112,13 +112,13 @@ func unpack(e *pb.Encoding, name string, into proto.Message) error {
 		return corrupt("no encoding")
 	}
 	var any anypb.Any
-	if err := proto.Unmarshal(e.GetDirect().GetEncoding(), &any); err != nil {
+	if err := pb.Unmarshal(e.GetDirect().GetEncoding(), &any); err != nil {
 		return corrupt("encoding: %v", err)
 	}
 	if got := any.GetTypeUrl(); got[strings.LastIndexByte(got, '.')+1:] != name {
 		return unsupported("%s where 2.0 has %s", got, name)
 	}
-	if err := proto.Unmarshal(any.GetValue(), into); err != nil {
+	if err := pb.Unmarshal(any.GetValue(), into); err != nil {
 		return corrupt("%s: %v", name, err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/seaweedfs/seaweed-lance/internal/lance/datafile"
@@ -56,14 +55,14 @@ func layoutOf(p *pb.ColumnMetadata_Page) (*pb.PageLayout, error) {
 		return nil, unsupported("page layout outside of the column's metadata")
 	}
 	var any anypb.Any
-	if err := proto.Unmarshal(direct.GetEncoding(), &any); err != nil {
+	if err := pb.Unmarshal(direct.GetEncoding(), &any); err != nil {
 		return nil, corrupt("page layout: %v", err)
 	}
 	if name := any.GetTypeUrl(); name[strings.LastIndexByte(name, '/')+1:] != layoutType {
 		return nil, unsupported("page layout of type %q", name)
 	}
 	l := new(pb.PageLayout)
-	if err := proto.Unmarshal(any.GetValue(), l); err != nil {
+	if err := pb.Unmarshal(any.GetValue(), l); err != nil {
 		return nil, corrupt("page layout: %v", err)
 	}
 	if l.GetLayout() == nil {
