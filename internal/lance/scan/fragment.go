@@ -98,6 +98,10 @@ func (f *fragment) open(ctx context.Context, entry *pb.DataFragment, known facts
 		wanted[i] = placeColumn(n, held)
 		wanted[i].used(used)
 	}
+	if known.rows > 0 && len(held) == 0 {
+		// What a schema has more than a file is null, but Lance leaves no fragment without a file.
+		return fmt.Errorf("%w: it has %d rows and no data file", table.ErrCorrupt, known.rows)
+	}
 	if known.rows == 0 && len(used) == 0 && len(held) > 0 {
 		used[0] = true
 	}

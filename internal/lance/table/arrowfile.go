@@ -29,6 +29,7 @@ const (
 	continuation    = 0xffffffff
 	headerSchema    = 1
 	headerRecords   = 3
+	footerBatches   = 3
 	typeInt         = 2
 	codecLZ4Frame   = 0
 	codecZstd       = 1
@@ -50,6 +51,7 @@ func readArrowUint32(b []byte, limit int, f func([]uint32)) error {
 	if footer == 0 || end < arrowHead {
 		return fmt.Errorf("%w: footer of %d bytes", errArrow, footer)
 	}
+	_, batches := flat{b: b[end : end+footer]}.root().vector(footerBatches)
 	seen := false
 	rest := b[arrowHead:end]
 	for len(rest) >= 8 && binary.LittleEndian.Uint64(rest) == 0 {
@@ -87,6 +89,10 @@ func readArrowUint32(b []byte, limit int, f func([]uint32)) error {
 				return err
 			}
 			limit -= len(values) * bytesOfRowIndex
+			if batches == 0 {
+				return fmt.Errorf("%w: more batches than its footer names", errArrow)
+			}
+			batches--
 			f(values)
 		default:
 			return fmt.Errorf("%w: message of kind %d", errArrow, msg.uint8(1))
@@ -94,6 +100,9 @@ func readArrowUint32(b []byte, limit int, f func([]uint32)) error {
 	}
 	if !seen {
 		return fmt.Errorf("%w: no schema", errArrow)
+	}
+	if batches > 0 {
+		return fmt.Errorf("%w: its footer names %d batches more", errArrow, batches)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -130,6 +131,14 @@ func TestDeletionsThatAreNone(t *testing.T) {
 		if _, err := DecodeDeletions(pb.DeletionFile_ARROW_ARRAY, b); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+	// The footer is what says how many batches there are.
+	whole := ipcFile(t, arrow.PrimitiveTypes.Uint32, 1, u32)
+	tail := len(whole) - arrowTail
+	footer := int(binary.LittleEndian.Uint32(whole[tail:]))
+	clear(whole[tail-footer : tail])
+	if _, err := DecodeDeletions(pb.DeletionFile_ARROW_ARRAY, whole); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "footer") {
+		t.Errorf("a footer of zeros: error %v", err)
 	}
 	v := roaring.New()
 	v.AddRange(0, 6000)

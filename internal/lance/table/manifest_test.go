@@ -78,6 +78,9 @@ func TestDecodeBroken(t *testing.T) {
 			binary.LittleEndian.PutUint32(b[binary.LittleEndian.Uint64(b[end-16:]):], 1<<32-1)
 		}, ErrCorrupt, "does not fit"},
 		{"another section", func(b []byte) { binary.LittleEndian.PutUint64(b[end-16:], 0) }, nil, ""},
+		{"a known field of another kind", func(b []byte) {
+			b[binary.LittleEndian.Uint64(b[end-16:])+4] ^= 1 // the type of the message's first field: a field of the schema
+		}, ErrCorrupt, "manifest message"},
 		{"no bytes", nil, ErrCorrupt, "0 bytes"},
 	}
 	for _, tt := range tests {
