@@ -188,7 +188,7 @@ func TestBug105(t *testing.T) {
 	go func() {
 		done <- writer.Try("churn", oracle.Args{"uri": dir, "rounds": 100000, "seconds": seconds, "start": made.Next, "seed": 5, "pause": 0.2}, &at)
 	}()
-	merged, _ := jobsUntil(t, dir, done)
+	merged, _, _ := jobsUntil(t, store(t, dir), done)
 	rows := judge.FragmentRows(t, dir)
 	t.Logf("%d rounds of the writer, %d fragments merged, %d are left", at.Rounds, merged, len(rows))
 	if merged < 60+at.Rounds/2 || len(rows) > 10 || len(at.Errors) > 0 {

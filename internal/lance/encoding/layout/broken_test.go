@@ -1,12 +1,14 @@
 package layout
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -90,6 +92,55 @@ func samples(t testing.TB) []sample {
 	return out
 }
 
+// stride is how many of a page's slots make up a row.
+func (s sample) stride() uint64 { return max(s.length/max(s.rows, 1), 1) }
+
+// broken is a page with something wrong in it. Where that is its number of rows, there are least or more, and fewer than a power of two.
+func (s sample) broken(rnd *rand.Rand, least uint64, power int) sample {
+	stride := s.stride()
+	s.data, s.encoding, s.sizes = bytes.Clone(s.data), bytes.Clone(s.encoding), slices.Clone(s.sizes)
+	switch kind := rnd.IntN(5); {
+	case kind == 0 && len(s.data) > 0:
+		s.data = s.data[:rnd.IntN(len(s.data))]
+	case kind == 1 && len(s.sizes) > 0:
+		s.sizes[rnd.IntN(len(s.sizes))] = rnd.Uint64N(20000)
+	case kind == 2:
+		s.encoding[rnd.IntN(len(s.encoding))] ^= 1 << rnd.IntN(8)
+	case kind == 3:
+		s.rows = least + rnd.Uint64N(1<<rnd.IntN(power))
+		s.length = s.rows * stride
+	case len(s.data) > 0:
+		for range 1 + rnd.IntN(3) {
+			s.data[rnd.IntN(len(s.data))] ^= 1 << rnd.IntN(8)
+		}
+	}
+	return s
+}
+
+// seeds are some small pages for fuzzing to begin with, each with its number and the sizes of its buffers as bytes.
+func seeds(all []sample, add func(i int, s sample, sizes []byte)) {
+	for i, s := range all {
+		if i%7 != 0 || len(s.data) > 4<<10 {
+			continue
+		}
+		var sizes []byte
+		for _, n := range s.sizes {
+			sizes = binary.LittleEndian.AppendUint32(sizes, uint32(n))
+		}
+		add(i, s, sizes)
+	}
+}
+
+// fuzzed is a page with other content.
+func (s sample) fuzzed(length uint64, encoding, sizes, data []byte) sample {
+	s.length, s.rows = length, length/s.stride()
+	s.encoding, s.data, s.sizes = encoding, data, nil
+	for ; len(sizes) >= 4 && len(s.sizes) < 8; sizes = sizes[4:] {
+		s.sizes = append(s.sizes, uint64(binary.LittleEndian.Uint32(sizes)))
+	}
+	return s
+}
+
 // brokenLimit is the limit of reads of broken pages.
 const brokenLimit = 8 << 20
 
@@ -161,25 +212,7 @@ func TestBrokenPages(t *testing.T) {
 			t.Fatalf("%s: %v", s.field.Name, err)
 		}
 		for range rounds {
-			b := s
-			b.data = append([]byte(nil), s.data...)
-			b.encoding = append([]byte(nil), s.encoding...)
-			b.sizes = append([]uint64(nil), s.sizes...)
-			switch kind := rnd.IntN(5); {
-			case kind == 0 && len(b.data) > 0:
-				b.data = b.data[:rnd.IntN(len(b.data))]
-			case kind == 1 && len(b.sizes) > 0:
-				b.sizes[rnd.IntN(len(b.sizes))] = rnd.Uint64N(20000)
-			case kind == 2:
-				b.encoding[rnd.IntN(len(b.encoding))] ^= 1 << rnd.IntN(8)
-			case kind == 3:
-				b.rows = rnd.Uint64N(1 << rnd.IntN(30))
-				b.length = b.rows * (s.length / max(s.rows, 1))
-			case len(b.data) > 0:
-				for range 1 + rnd.IntN(3) {
-					b.data[rnd.IntN(len(b.data))] ^= 1 << rnd.IntN(8)
-				}
-			}
+			b := s.broken(rnd, 0, 30)
 			from := rnd.Uint64N(b.rows + 1)
 			if b.try(t, from, from+rnd.Uint64N(b.rows-from+1)) != nil {
 				refused++
@@ -193,24 +226,11 @@ func TestBrokenPages(t *testing.T) {
 
 func FuzzPage(f *testing.F) {
 	all := samples(f)
-	for i, s := range all {
-		if i%7 != 0 || len(s.data) > 4<<10 {
-			continue
-		}
-		var sizes []byte
-		for _, n := range s.sizes {
-			sizes = binary.LittleEndian.AppendUint32(sizes, uint32(n))
-		}
+	seeds(all, func(i int, s sample, sizes []byte) {
 		f.Add(uint16(i), uint32(s.length), uint32(0), uint32(s.rows), s.encoding, sizes, s.data)
-	}
+	})
 	f.Fuzz(func(t *testing.T, which uint16, length, from, to uint32, encoding, sizes, data []byte) {
-		s := all[int(which)%len(all)]
-		stride := max(s.length/max(s.rows, 1), 1)
-		s.length, s.rows = uint64(length), uint64(length)/stride
-		s.encoding, s.data, s.sizes = encoding, data, nil
-		for ; len(sizes) >= 4 && len(s.sizes) < 8; sizes = sizes[4:] {
-			s.sizes = append(s.sizes, uint64(binary.LittleEndian.Uint32(sizes)))
-		}
+		s := all[int(which)%len(all)].fuzzed(uint64(length), encoding, sizes, data)
 		a := min(uint64(from), s.rows)
 		s.try(t, a, max(a, min(uint64(to), s.rows)))
 	})

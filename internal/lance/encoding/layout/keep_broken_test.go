@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -47,7 +46,7 @@ func (s sample) read(t testing.TB, p column.Page, rows uint64) arrow.Array {
 func (s sample) keep(t testing.TB, keep []column.Range) (ok bool) {
 	t.Helper()
 	p, bufs := s.page()
-	stride := max(s.length/max(s.rows, 1), 1)
+	stride := s.stride()
 	var slots []column.Range
 	for _, r := range keep {
 		slots = append(slots, column.Range{From: r.From * stride, To: r.To * stride})
@@ -112,25 +111,7 @@ func TestKeepBroken(t *testing.T) {
 			continue
 		}
 		for range rounds {
-			b := s
-			b.data = append([]byte(nil), s.data...)
-			b.encoding = append([]byte(nil), s.encoding...)
-			b.sizes = append([]uint64(nil), s.sizes...)
-			switch kind := rnd.IntN(5); {
-			case kind == 0 && len(b.data) > 0:
-				b.data = b.data[:rnd.IntN(len(b.data))]
-			case kind == 1 && len(b.sizes) > 0:
-				b.sizes[rnd.IntN(len(b.sizes))] = rnd.Uint64N(20000)
-			case kind == 2:
-				b.encoding[rnd.IntN(len(b.encoding))] ^= 1 << rnd.IntN(8)
-			case kind == 3:
-				b.rows = 1 + rnd.Uint64N(1<<rnd.IntN(20))
-				b.length = b.rows * (s.length / s.rows)
-			case len(b.data) > 0:
-				for range 1 + rnd.IntN(3) {
-					b.data[rnd.IntN(len(b.data))] ^= 1 << rnd.IntN(8)
-				}
-			}
+			b := s.broken(rnd, 1, 20)
 			keep := someRows(rnd, b.rows)
 			if len(keep) > 0 && b.keep(t, keep) {
 				done++
@@ -147,28 +128,15 @@ func TestKeepBroken(t *testing.T) {
 
 func FuzzKeep(f *testing.F) {
 	all := samples(f)
-	for i, s := range all {
-		if i%7 != 0 || len(s.data) > 4<<10 {
-			continue
-		}
-		var sizes []byte
-		for _, n := range s.sizes {
-			sizes = binary.LittleEndian.AppendUint32(sizes, uint32(n))
-		}
+	seeds(all, func(i int, s sample, sizes []byte) {
 		f.Add(uint16(i), s.length, uint64(i), s.encoding, sizes, s.data)
-	}
+	})
 	f.Fuzz(func(t *testing.T, which uint16, length, seed uint64, encoding, sizes, data []byte) {
 		s := all[int(which)%len(all)]
-		stride := max(s.length/max(s.rows, 1), 1)
-		s.rows = length / stride
-		s.length = s.rows * stride
-		if s.rows == 0 {
+		if length -= length % s.stride(); length == 0 {
 			return
 		}
-		s.encoding, s.data, s.sizes = encoding, data, nil
-		for ; len(sizes) >= 4 && len(s.sizes) < 8; sizes = sizes[4:] {
-			s.sizes = append(s.sizes, uint64(binary.LittleEndian.Uint32(sizes)))
-		}
+		s = s.fuzzed(length, encoding, sizes, data)
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		keep := someRows(rnd, min(s.rows, 3000))
 		if seed%5 == 0 {
