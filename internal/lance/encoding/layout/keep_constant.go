@@ -17,45 +17,29 @@ func keepConstant(f frame, l *pb.PageLayout_Constant, buffers [][]byte, keep []c
 	if !c.levels {
 		return &pb.PageLayout{Layout: &pb.PageLayout_Constant_{Constant: l}}, buffers, nil
 	}
-	rep, def, err := c.taken(buffers, keep, limit/4)
-	if err != nil {
+	if err := c.load(buffers, limit/4); err != nil {
 		return nil, nil, err
+	}
+	if !within(c.rep, c.meaning.MaxRep) || !within(c.def, c.meaning.MaxDef) {
+		return nil, nil, corrupt("levels above %d and %d", c.meaning.MaxRep, c.meaning.MaxDef)
+	}
+	var rep, def []uint16
+	for _, r := range keep {
+		from, to := c.slot(r.From), c.slot(r.To)
+		if c.rep != nil {
+			rep = append(rep, c.rep[from:to]...)
+		}
+		if c.def != nil {
+			def = append(def, c.def[from:to]...)
+		}
 	}
 	l = proto.Clone(l).(*pb.PageLayout_Constant)
 	out := append([][]byte(nil), buffers[:len(buffers)-2]...)
 	repBytes, repEnc := c.encode(rep, l.GetRepCompression())
 	defBytes, defEnc := c.encode(def, l.GetDefCompression())
 	l.RepCompression, l.DefCompression = repEnc, defEnc
-	l.NumRepValues, l.NumDefValues = told(rep, repEnc), told(def, defEnc)
+	l.NumRepValues, l.NumDefValues = count(rep, repEnc), count(def, defEnc)
 	return &pb.PageLayout{Layout: &pb.PageLayout_Constant_{Constant: l}}, append(out, repBytes, defBytes), nil
-}
-
-// taken takes the levels of rows.
-func (c *constant) taken(buffers [][]byte, keep []column.Range, limit int64) (rep, def []uint16, err error) {
-	if c.valued {
-		buffers = buffers[1:]
-	}
-	c.rep.kept, c.def.kept = buffers[0], buffers[1]
-	if err := c.survey(nil, limit); err != nil {
-		return nil, nil, err
-	}
-	space := scratch.Get().(*[2 * maxLevels]uint16)
-	defer scratch.Put(space)
-	for _, r := range keep {
-		err := c.pieces(r.From, r.To, nil, space[:maxLevels:maxLevels], space[maxLevels:], func(reps, defs []uint16, n int) error {
-			if !within(reps, c.meaning.MaxRep) || !within(defs, c.meaning.MaxDef) {
-				return corrupt("levels above %d and %d", c.meaning.MaxRep, c.meaning.MaxDef)
-			}
-			if rep, def = append(rep, reps...), append(def, defs...); 2*int64(len(rep)+len(def)) > limit {
-				return overLimit("%d levels", max(len(rep), len(def)))
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	return rep, def, nil
 }
 
 // encode encodes levels, plain where they were so.
@@ -67,8 +51,8 @@ func (c *constant) encode(levels []uint16, was *pb.CompressiveEncoding) ([]byte,
 	return e.Append(nil, levels), e.Encoding
 }
 
-// told is the number of levels that a layout tells: of compressed ones.
-func told(levels []uint16, enc *pb.CompressiveEncoding) uint64 {
+// count is the number of levels that a layout tells: of compressed ones.
+func count(levels []uint16, enc *pb.CompressiveEncoding) uint64 {
 	if enc == nil {
 		return 0
 	}

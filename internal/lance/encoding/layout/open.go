@@ -161,11 +161,6 @@ func (r *reader) load(ctx context.Context, src column.Source, wants []want, limi
 			return r.leaves[w.leaf].fault(w.page, err)
 		}
 		bufs, w.spans = bufs[n:], nil
-		if s, ok := w.p.(surveyor); ok {
-			if err := s.survey(one(ctx, src), limit); err != nil {
-				return r.leaves[w.leaf].fault(w.page, err)
-			}
-		}
 		r.pages.put(pageKey{w.leaf, w.page}, w.p)
 	}
 	return nil
@@ -203,17 +198,6 @@ func (r *reader) fetch(ctx context.Context, src column.Source, wants []want) err
 		wants[i].bufs, bufs = bufs[:n], bufs[n:]
 	}
 	return nil
-}
-
-// one fetches a single span.
-func one(ctx context.Context, src column.Source) func(datafile.Span) ([]byte, error) {
-	return func(s datafile.Span) ([]byte, error) {
-		b, err := fetch(ctx, src, []datafile.Span{s})
-		if err != nil {
-			return nil, err
-		}
-		return b[0], nil
-	}
 }
 
 // fetch asks for bytes and checks that they came.

@@ -32,11 +32,6 @@ type page interface {
 	read(from, to uint64, bufs [][]byte, out *sink) error
 }
 
-// surveyor is a page that goes through some of its bytes, once and part by part, after it was loaded.
-type surveyor interface {
-	survey(get func(datafile.Span) ([]byte, error), limit int64) error
-}
-
 // frame is what all layouts share.
 type frame struct {
 	path    level.Path
