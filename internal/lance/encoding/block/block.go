@@ -50,6 +50,8 @@ type Values struct {
 	Valid []byte  // List: bitmap over the N*Dim items; nil when none is null
 
 	Fields []*Values // Struct
+
+	before []byte // Fixed: the value before these, if they are one of several Parts
 }
 
 // Chunk decodes the value buffers of mini-block chunks. It is safe for concurrent use.

@@ -51,6 +51,10 @@ func (p *Parts) AppendArray(a arrow.Array, from, to int) error {
 		times := max(min(max(p.held, leastPart), fullPart)/need, 1)
 		v.borrow(n*int(times), text*times)
 		p.held += v.capacity()
+		if bytes := p.shape.Bits / 8; k > 0 && v.repeats() {
+			last := p.parts[k-1].Data
+			v.before = last[len(last)-bytes:]
+		}
 		p.parts = append(p.parts, v)
 	}
 	p.n += n

@@ -2,7 +2,6 @@ package block
 
 import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/bitpack"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/general"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
@@ -115,24 +114,6 @@ func rechunk(v *Values, enc *pb.CompressiveEncoding, mem *slab.Arena) (*Chunks, 
 		return compressEach(c, g.GetCompression())
 	}
 	return nil, unsupported("values of %s", v.shape())
-}
-
-// compressEach compresses the first buffer of each chunk, also where that makes it no smaller.
-func compressEach(c *Chunks, how *pb.BufferCompression) (*Chunks, error) {
-	first, k := c.Buffers[0], len(c.Buffers)
-	out := make([]byte, 0, len(first)/2+64)
-	at := 0
-	for i := range c.Counts {
-		size, have := int(c.Sizes[i*k]), len(out)
-		var err error
-		if out, err = general.Compress(out, first[at:at+size], how.GetScheme(), int(how.GetLevel())); err != nil {
-			return nil, err
-		}
-		at += size
-		c.Sizes[i*k] = int32(len(out) - have)
-	}
-	c.Buffers[0] = out
-	return c, nil
 }
 
 // AppendValues appends values [from, to) of another block of the same shape, which is one of those that Stored leads to.

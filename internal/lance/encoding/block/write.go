@@ -152,7 +152,7 @@ func BuildDictionary(v *Values, o EncodeOptions) (dict, indices *Values, ok bool
 
 // ForIndices is the options of the indices into a dictionary of values with options o.
 func (o EncodeOptions) ForIndices() EncodeOptions {
-	o.BSS = 0 // bytes of indices have nothing of a number's exponent
+	o.BSS = min(o.BSS, autoBSS) // bytes of indices are split where that pays, not wherever those of values are
 	return EncodeOptions{Minor: o.Minor, Hints: o.Hints, Memory: o.Memory}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // AppendArray appends the values [from, to) of an array, null or not: the reverse of Array. v has the kind of the
 // array's type, or none yet, and takes a copy. Whether values are null is left out, but for the items of fixed-size
-// lists; what nulls have in their place becomes zeros, or no bytes. Types that have no values of their own (lists, dictionaries, null) are column.ErrUnsupported.
+// lists; what nulls have in their place becomes the value before, zeros, or no bytes. Types that have no values of their own (lists, dictionaries, null) are column.ErrUnsupported.
 func (v *Values) AppendArray(a arrow.Array, from, to int) error {
 	if from < 0 || from > to || to > a.Len() {
 		return fmt.Errorf("values %d to %d of an array of %d", from, to, a.Len())
@@ -25,7 +25,15 @@ func (v *Values) AppendArray(a arrow.Array, from, to int) error {
 			return err
 		}
 	}
-	if err := v.appendArray(a, from, to); err != nil {
+	var err error
+	if v.repeats() {
+		if err = v.appendAll(a, from, to); err == nil && a.NullN() > 0 {
+			v.nulls(to-from, a.NullBitmapBytes(), a.Data().Offset()+from, v.Repeat)
+		}
+	} else {
+		err = v.appendArray(a, from, to)
+	}
+	if err != nil {
 		return fmt.Errorf("values of type %s: %w", a.DataType(), err)
 	}
 	return nil
@@ -66,7 +74,7 @@ func (v *Values) appendArray(a arrow.Array, from, to int) error {
 		return err
 	}
 	if a.NullN() > 0 && v.Kind != Variable {
-		v.clear(to-from, a.NullBitmapBytes(), a.Data().Offset()+from)
+		v.nulls(to-from, a.NullBitmapBytes(), a.Data().Offset()+from, v.clearRange)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package block
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -163,6 +164,37 @@ func TestAppendArrayClears(t *testing.T) {
 		}
 		if c.v.Kind == Variable && len(got.Data) != len(want.Data) {
 			t.Errorf("%s: %d bytes, want %d", c.dt, len(got.Data), len(want.Data))
+		}
+	}
+}
+
+// Nulls are the numbers before them, however the values came.
+func TestNullsRepeat(t *testing.T) {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	var want []int64
+	last := int64(0)
+	for i := range int64(5000) {
+		if i%7 < 3 {
+			b.AppendNull()
+		} else {
+			last = i * 1e9
+			b.Append(last)
+		}
+		want = append(want, last)
+	}
+	a := b.NewArray()
+	defer a.Release()
+	for _, step := range []int{1, 2, 100, 5000} {
+		parts := NewParts(&Values{Kind: Fixed, Bits: 64, Limit: unlimited})
+		for from := 0; from < a.Len(); from += step {
+			if err := parts.AppendArray(a, from, min(from+step, a.Len())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := parts.Whole(nil)
+		if got := arrow.Int64Traits.CastFromBytes(v.Data[:8*v.N]); !slices.Equal(got, want) {
+			t.Errorf("by %d: %d…", step, got[:20])
 		}
 	}
 }

@@ -2,9 +2,7 @@ package block
 
 import (
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/bitpack"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/general"
 	"github.com/seaweedfs/seaweed-lance/internal/lance/encoding/slab"
-	"github.com/seaweedfs/seaweed-lance/internal/lance/pb"
 )
 
 // chunkCost is what a chunk costs beside its values: its word, its header, its padding.
@@ -180,45 +178,4 @@ func sample(v *Values) *Values {
 		s.Data = append(s.Data, v.Data[at*v.Bits/8:(at+each)*v.Bits/8]...)
 	}
 	return s
-}
-
-// scheme is the general compression that is wished for.
-func (o EncodeOptions) scheme() (pb.BufferCompression_Scheme, bool) {
-	switch o.Compression {
-	case "lz4":
-		return pb.BufferCompression_LZ4, true
-	case "zstd":
-		return pb.BufferCompression_ZSTD, true
-	}
-	return 0, false
-}
-
-// compressChunks compresses the first buffer of each chunk, unless that makes no difference.
-func compressChunks(c *Chunks, scheme pb.BufferCompression_Scheme, level int, mem *slab.Arena) (*Chunks, error) {
-	k := len(c.Buffers)
-	if k == 0 {
-		return c, nil
-	}
-	first := c.Buffers[0]
-	out := mem.Bytes(len(first) + 64)
-	sizes := append([]int32(nil), c.Sizes...)
-	at := 0
-	for i := range c.Counts {
-		size, have := int(c.Sizes[i*k]), len(out)
-		var err error
-		if out, err = general.Compress(out, first[at:at+size], scheme, level); err != nil {
-			return nil, err
-		}
-		at += size
-		sizes[i*k] = int32(len(out) - have)
-		if len(out) >= len(first) {
-			return c, nil
-		}
-	}
-	return &Chunks{
-		Encoding: generalEnc(scheme, level, c.Encoding),
-		Buffers:  append([][]byte{out}, c.Buffers[1:]...),
-		Counts:   c.Counts,
-		Sizes:    sizes,
-	}, nil
 }

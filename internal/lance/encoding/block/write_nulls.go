@@ -19,8 +19,8 @@ func lostNulls(structs, field arrow.Array, from, to int) bool {
 	return false
 }
 
-// clear makes those of the last n values zeros whose bit, from bit off on, is not set.
-func (v *Values) clear(n int, valid []byte, off int) {
+// nulls calls fn for each stretch of those of the last n values whose bit, from bit off on, is not set.
+func (v *Values) nulls(n int, valid []byte, off int, fn func(from, to int)) {
 	for i := 0; i < n; i++ {
 		if bitutil.BitIsSet(valid, off+i) {
 			continue
@@ -28,7 +28,27 @@ func (v *Values) clear(n int, valid []byte, off int) {
 		first := i
 		for i++; i < n && !bitutil.BitIsSet(valid, off+i); i++ {
 		}
-		v.clearRange(v.N-n+first, v.N-n+i)
+		fn(v.N-n+first, v.N-n+i)
+	}
+}
+
+// repeats tells whether values have as nulls what was before them: numbers do, which costs the least where runs are encoded, and no
+// more elsewhere.
+func (v *Values) repeats() bool { return v.Kind == Fixed && v.Bits >= 8 && v.Bits%8 == 0 }
+
+// Repeat makes numbers [from, to) the one before them, or that which Parts had before, or zeros.
+func (v *Values) Repeat(from, to int) {
+	bytes := v.Bits / 8
+	out, before := v.Data[from*bytes:to*bytes], v.before
+	if from > 0 {
+		before = v.Data[(from-1)*bytes : from*bytes]
+	}
+	if before == nil {
+		clear(out)
+		return
+	}
+	for at := copy(out, before); at < len(out); at *= 2 {
+		copy(out[at:], out[:at])
 	}
 }
 

@@ -33,13 +33,16 @@ func Compress(dst, src []byte, scheme pb.BufferCompression_Scheme, level int) ([
 	if scheme == pb.BufferCompression_LZ4 {
 		return compressLZ4(dst, src)
 	}
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(src)))
-	e, pool, err := encoder(speed(level, len(src)))
+	return compressZSTD(dst, src, speed(level, len(src)))
+}
+
+func compressZSTD(dst, src []byte, speed zstd.EncoderLevel) ([]byte, error) {
+	e, pool, err := encoder(speed)
 	if err != nil {
-		return dst[:len(dst)-zstdPrefix], fmt.Errorf("ZSTD of level %d: %w", level, err)
+		return dst, fmt.Errorf("ZSTD, %v: %w", speed, err)
 	}
 	defer pool.Put(e)
-	return e.EncodeAll(src, dst), nil
+	return e.EncodeAll(src, binary.LittleEndian.AppendUint64(dst, uint64(len(src)))), nil
 }
 
 // compressors keeps the hash tables of LZ4.

@@ -63,6 +63,7 @@ func (k *miniKeeper) page(buffers [][]byte) (*pb.PageLayout, [][]byte, error) {
 // write writes chunks of what was taken.
 func (k *miniKeeper) write(w *chunkWriter, l *pb.PageLayout_MiniBlock) error {
 	v := k.taken
+	k.repeatNulls()
 	var err error
 	if w.Chunks, err = block.Rechunk(v, l.GetValueCompression(), k.copied == 0, &k.memory); err != nil {
 		return err
@@ -87,6 +88,24 @@ func (k *miniKeeper) write(w *chunkWriter, l *pb.PageLayout_MiniBlock) error {
 		l.RepCompression = w.rep.Encoding
 	}
 	return w.all(v.N)
+}
+
+// repeatNulls has nulls repeat the values that are now before them, where fewer runs take less.
+func (k *miniKeeper) repeatNulls() {
+	v, e := k.taken, k.layout.GetValueCompression()
+	if e.GetRle() == nil && e.GetGeneral() == nil || v.Kind != block.Fixed || v.Bits%8 != 0 {
+		return
+	}
+	at := 0
+	for _, d := range k.defs {
+		if d > k.meaning.MaxVisible {
+			continue
+		}
+		if d > 0 {
+			v.Repeat(at, at+1)
+		}
+		at++
+	}
 }
 
 // clearLast makes the word of the last chunk one that does not count its values.

@@ -158,7 +158,7 @@ func (l *leafWriter) release() error {
 // append takes rows of an array of the outermost node, as many at a time as fill a page.
 func (l *leafWriter) append(a arrow.Array, from, to int) error {
 	for from < to {
-		n, bits := l.fitting(a, from, min(to, from+appendAtOnce))
+		n, bits := l.fitting(a, from, min(to, from+l.sparse.rows(l.levels.Slots())))
 		if err := l.take(a, from, from+n, bits); err != nil {
 			return err
 		}
@@ -230,7 +230,14 @@ func (l *leafWriter) joins(a arrow.Array, from, to int) bool {
 	if l.words != nil && !l.words.room(leaf, from, to) {
 		return false // the index type has no more of them in one page
 	}
-	return l.values == nil || from == to && l.count() == 0 || l.sparse.room(l.levels.Slots())
+	switch {
+	case l.values == nil:
+		return true
+	case l.minor >= 2:
+		return from == to && l.count() == 0 || l.sparse.room(l.levels.Slots())
+	}
+	// Levels without values are not packed, so that of a long stretch of them the last ones wait for a value, too.
+	return l.sparse.room(l.levels.Slots()) && (from == to || !l.sparse.starts(l.levels.Slots(), l.count()))
 }
 
 // count is how many values there are.

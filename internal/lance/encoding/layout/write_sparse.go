@@ -42,9 +42,34 @@ func (s *sparse) saw(slots, values int) {
 	}
 }
 
-// room tells whether as many slots as there are, and some more rows of single ones, fit into one chunk.
-func (s *sparse) room(slots int) bool {
-	return s.most == 0 || slots-s.slots+appendAtOnce <= s.most
+// fine is how many rows are taken at once where the border of a page may come between them.
+const fine = 1 << 10
+
+// rows is how many rows to take at once.
+func (s *sparse) rows(slots int) int {
+	if s.most > 0 && slots-s.slots+appendAtOnce > s.most/2 {
+		return fine
+	}
+	return appendAtOnce
+}
+
+// used is how many slots of a chunk are taken with the next rows, and some more of those.
+func (s *sparse) used(slots int) int {
+	more := s.rows(slots)
+	if more == fine {
+		more *= 2
+	}
+	return slots - s.slots + more
+}
+
+// room tells whether as many slots as there are, and those of the next rows, fit into one chunk.
+func (s *sparse) room(slots int) bool { return s.most == 0 || s.used(slots) <= s.most }
+
+// starts tells whether rows with values had better start a page than end one, where levels without values are not packed: of the slots that there
+// is room for, probably none would have another value, nor would those after that for a while.
+func (s *sparse) starts(slots, values int) bool {
+	used := s.used(slots)
+	return s.most > 0 && values > 0 && used > s.most/2 && (s.most-used)/2 < slots/values
 }
 
 func (s *sparse) reset() { s.slots, s.values = 0, 0 }
